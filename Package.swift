@@ -28,15 +28,15 @@ let package = Package(
     ],
     targets: [
         // C: what Swift cannot say, and the libraries beneath.
-        .target(name: "CPlatform"),
-        .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
-        .target(name: "CBrotli", linkerSettings: [.linkedLibrary("brotlidec")]),
-        .target(name: "CCurl"),
-        .target(name: "CPSL"),
-        .target(name: "CLMDB", linkerSettings: [.linkedLibrary("lmdb")]),
-        .target(name: "CBlob"),
-        .target(name: "CCrypto"),
-        .target(name: "CPAC"),
+        .target(name: "CTrawlPlatform"),
+        .target(name: "CTrawlZlib", linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "CTrawlBrotli", linkerSettings: [.linkedLibrary("brotlidec")]),
+        .target(name: "CTrawlCurl"),
+        .target(name: "CTrawlPSL"),
+        .target(name: "CTrawlLMDB", linkerSettings: [.linkedLibrary("lmdb")]),
+        .target(name: "CTrawlBlob"),
+        .target(name: "CTrawlCrypto"),
+        .target(name: "CTrawlPAC"),
 
         // Pure: decisions as values. No Glibc, no Foundation, no C module, no clock.
         .target(name: "TrawlHTTP", swiftSettings: pure),
@@ -49,18 +49,19 @@ let package = Package(
         .target(name: "TrawlWatch", dependencies: ["TrawlHTTP", "TrawlJSON"], swiftSettings: pure),
 
         // Effects: thin wrappers that carry decisions out.
-        .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
-        .target(name: "TrawlPAC", dependencies: ["TrawlPlatform", "CPAC"], swiftSettings: effects),
-        .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
-        .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl", "CPSL"], swiftSettings: effects),
-        .target(name: "TrawlCrypto", dependencies: ["CCrypto"], swiftSettings: effects),
+        .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CTrawlPlatform"], swiftSettings: effects),
+        .target(name: "TrawlPAC", dependencies: ["TrawlPlatform", "CTrawlPAC"], swiftSettings: effects),
+        .target(
+            name: "TrawlCoding", dependencies: ["TrawlHTTP", "CTrawlZlib", "CTrawlBrotli"], swiftSettings: effects),
+        .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CTrawlCurl", "CTrawlPSL"], swiftSettings: effects),
+        .target(name: "TrawlCrypto", dependencies: ["CTrawlCrypto"], swiftSettings: effects),
         .target(
             name: "TrawlStore",
-            dependencies: ["TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlPlatform", "CLMDB", "CBlob"],
+            dependencies: ["TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlPlatform", "CTrawlLMDB", "CTrawlBlob"],
             swiftSettings: effects),
         .target(
             name: "TrawlTransfer",
-            dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "CCurl"],
+            dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "CTrawlCurl"],
             swiftSettings: effects),
 
         // The two processes.
@@ -107,7 +108,7 @@ let package = Package(
             name: "FaultyWorker", dependencies: ["TestSupport", "TrawlHTTP", "TrawlProtocol", "TrawlPlatform"],
             path: "Tests/FaultyWorker", exclude: ["README.md"], swiftSettings: common),
         .executableTarget(
-            name: "StoreHammer", dependencies: ["TestSupport", "TrawlStore", "TrawlPlatform", "CLMDB"],
+            name: "StoreHammer", dependencies: ["TestSupport", "TrawlStore", "TrawlPlatform", "CTrawlLMDB"],
             path: "Tests/StoreHammer",
             swiftSettings: common),
         .executableTarget(
@@ -137,11 +138,11 @@ let package = Package(
             swiftSettings: common),
         .testTarget(name: "TrawlJSONTests", dependencies: ["TestSupport", "TrawlJSON"], swiftSettings: common),
         .testTarget(
-            name: "TrawlPlatformTests", dependencies: ["TestSupport", "TrawlPlatform", "TrawlHTTP", "CPlatform"],
+            name: "TrawlPlatformTests", dependencies: ["TestSupport", "TrawlPlatform", "TrawlHTTP", "CTrawlPlatform"],
             swiftSettings: common),
-        .testTarget(name: "TrawlPACTests", dependencies: ["TrawlPAC", "CPAC"], swiftSettings: common),
+        .testTarget(name: "TrawlPACTests", dependencies: ["TrawlPAC", "CTrawlPAC"], swiftSettings: common),
         .testTarget(
-            name: "TrawlCodingTests", dependencies: ["TestSupport", "TrawlCoding", "TrawlHTTP", "CZlib"],
+            name: "TrawlCodingTests", dependencies: ["TestSupport", "TrawlCoding", "TrawlHTTP", "CTrawlZlib"],
             swiftSettings: common),
         .testTarget(name: "TrawlCryptoTests", dependencies: ["TrawlCrypto"], swiftSettings: common),
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
@@ -149,12 +150,13 @@ let package = Package(
             name: "TrawlStoreTests",
             dependencies: [
                 "TestSupport", "TrawlStore", "TrawlCache", "TrawlSession", "TrawlProtocol", "TrawlPlatform",
-                "TrawlHTTP", "CLMDB", "StoreHammer",
+                "TrawlHTTP", "CTrawlLMDB", "StoreHammer",
             ],
             swiftSettings: common),
         .testTarget(
             name: "TrawlTransferTests",
-            dependencies: ["TestSupport", "TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CCurl"], swiftSettings: common
+            dependencies: ["TestSupport", "TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CTrawlCurl"],
+            swiftSettings: common
         ),
         .testTarget(
             name: "TrawlWorkerTests",
@@ -175,7 +177,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlProtocol",
                 "TrawlSession", "TrawlURL", "TrawlWatch",
-                "CZlib",
+                "CTrawlZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),

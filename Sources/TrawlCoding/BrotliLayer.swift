@@ -1,4 +1,4 @@
-import CBrotli
+import CTrawlBrotli
 
 /// One layer of brotli, for one body: the library cannot start a state afresh.
 ///

@@ -1,4 +1,4 @@
-import CBrotli
+import CTrawlBrotli
 
 /// What all brotli decoders of a pool have of the memory, with a bound.
 ///

@@ -1,4 +1,4 @@
-import CZlib
+import CTrawlZlib
 
 /// One layer of gzip or deflate. Its zlib state is made once and used for any number of bodies.
 final class InflateLayer {
@@ -164,7 +164,7 @@ final class InflateLayer {
         stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_out = UInt32(output.count)
         // Z_FINISH spares the window when a body ends within this call, and is otherwise the same as Z_NO_FLUSH.
-        let code = CZlib.inflate(stream, Z_FINISH)
+        let code = CTrawlZlib.inflate(stream, Z_FINISH)
         let consumed = offered - Int(stream.pointee.avail_in)
         let produced = output.count - Int(stream.pointee.avail_out)
         stream.pointee.next_in = nil

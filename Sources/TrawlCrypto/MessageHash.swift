@@ -1,7 +1,7 @@
 // TrawlCrypto: hashes, sealed bytes and keys of passphrases. Thin wrappers of libcrypto, which is loaded when it is
 // first needed; it holds no key longer than a call and writes nothing anywhere.
 
-import CCrypto
+import CTrawlCrypto
 
 /// A hash function of libcrypto.
 package enum MessageHash: Int32, Sendable, CaseIterable {

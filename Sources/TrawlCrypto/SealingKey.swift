@@ -1,4 +1,4 @@
-import CCrypto
+import CTrawlCrypto
 
 /// A key of 32 bytes that seals and opens. Never printed; overwritten when the last copy goes.
 package final class SealingKey: Sendable {

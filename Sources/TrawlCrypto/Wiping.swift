@@ -1,4 +1,4 @@
-import CCrypto
+import CTrawlCrypto
 
 /// Overwrites bytes that were secret, in a way no compiler leaves out.
 package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {

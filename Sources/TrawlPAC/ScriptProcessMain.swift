@@ -1,7 +1,7 @@
 // TrawlPAC: the process in which a proxy script runs, and what is said to it. The script has memory and time, and asks
 // the coordinator for what a name stands for; it reaches no file, no network and no other process.
 
-import CPAC
+import CTrawlPAC
 import Glibc
 import TrawlPlatform
 

@@ -1,7 +1,7 @@
 // TrawlPlatform: descriptors, processes, threads, polling, shared memory and output files, as thin owners of what the
 // kernel gives. It takes no decisions about fetches, installs no signal handler, and waits for no child but its own.
 
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// The one owner of an open file descriptor; closes it at the end of its life.

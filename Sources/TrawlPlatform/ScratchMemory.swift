@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 /// Memory for a large table, kept in a file without a name: the kernel can write it out and drop it, so it does not
 /// count against the memory a process needs for itself.

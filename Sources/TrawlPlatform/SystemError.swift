@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 /// A system call that failed.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {

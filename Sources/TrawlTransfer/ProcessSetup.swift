@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 import Glibc
 
 /// What a process that is a worker and nothing else sets for itself.
@@ -13,7 +13,7 @@ package enum ProcessSetup {
         // a process that runs, and one that is stopped then looks for itself.
         _ = ccurl_signal_at_parents_end(SIGCONT)
         // Otherwise blocks of a few hundred KiB go back to the system at once and come again as fresh pages. Those that
-        // libcurl frees are kept for it (CCurl/memory.c), up to 8 MiB; this is for those beyond, as the receive buffers
+        // libcurl frees are kept for it (CTrawlCurl/memory.c), up to 8 MiB; this is for those beyond, as the receive buffers
         // of many transfers over HTTP/2, and for all that is not libcurl's: bodies that are gathered, decoded and packed.
         _ = ccurl_keep_freed_memory(Int32(32 << 20))
         var limit = rlimit()

@@ -2,7 +2,7 @@
 // they go, connections, limits of bandwidth. libcurl's own redirects, cookies and decoding stay off. It decides
 // nothing about fetches, and no callback of libcurl throws, traps or waits.
 
-import CCurl
+import CTrawlCurl
 import Glibc
 import TrawlCoding
 import TrawlHTTP

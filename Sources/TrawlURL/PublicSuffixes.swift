@@ -1,4 +1,4 @@
-import CPSL
+import CTrawlPSL
 
 /// The list of domains under which anybody can register names, such as `com` or `co.uk`: that of libpsl.
 ///

@@ -1,7 +1,7 @@
 // TrawlURL: URLs as libcurl will request them, and public suffixes, for the targets that may know neither. It
 // resolves no name, connects to nobody, and must never have an opinion of its own on what a URL means.
 
-import CCurl
+import CTrawlCurl
 package import TrawlHTTP
 
 /// Parses and normalises URLs as libcurl will request them, so that policy and transfer never see different hosts.

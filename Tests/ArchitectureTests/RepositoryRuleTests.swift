@@ -69,6 +69,19 @@ struct RepositoryRuleTests {
         }
     }
 
+    @Test("targets of the package are named so that they fit beside those of any other")
+    func targetNames() throws {
+        let manifest = try #require(tree.files.first { $0.path == "Package.swift" })
+        let names = manifest.lines.joined(separator: "\n").matches(of: /\.target\(\s*name: "(\w+)"/).map {
+            String($0.1)
+        }
+        #expect(names.count > 20)
+        // What no product needs is no part of another package's graph.
+        for name in names where !name.hasPrefix("Trawl") && !name.hasPrefix("CTrawl") {
+            #expect(name == "TestSupport", "\(name) may be another package's")
+        }
+    }
+
     @Test("resolved versions stay out of the repository")
     func ignored() {
         let ignored = tree.files.first { $0.path == ".gitignore" }?.lines ?? []

@@ -23,7 +23,8 @@ struct RuleExampleTests {
     @Test("a pure target that imports more is found")
     func impure() throws {
         let row = try #require(ModuleTable.row("TrawlProtocol"))
-        let found = SourceRules.imports(file("import TrawlHTTP\nimport Glibc\nimport CCurl\nimport TrawlURL"), of: row)
+        let found = SourceRules.imports(
+            file("import TrawlHTTP\nimport Glibc\nimport CTrawlCurl\nimport TrawlURL"), of: row)
         #expect(found.map(\.line) == [2, 3, 4])
     }
 

@@ -79,7 +79,7 @@ enum SourceRules {
         }
     }
 
-    /// LMDB is called through `CLMDB` wherever it walks pages, so that its assertions do not end the process.
+    /// LMDB is called through `CTrawlLMDB` wherever it walks pages, so that its assertions do not end the process.
     static func assertionsCaught(_ file: TextFile) -> [Violation] {
         let walking: Set = [
             "mdb_dbi_open", "mdb_get", "mdb_put", "mdb_del", "mdb_drop", "mdb_stat", "mdb_cursor_open",
@@ -88,7 +88,7 @@ enum SourceRules {
         ]
         return file.code.indices.compactMap { index in
             guard let call = file.tokens(ofLine: index).first(where: walking.contains) else { return nil }
-            return Violation(file, index, "\(call) may assert: call it through CLMDB, which catches that")
+            return Violation(file, index, "\(call) may assert: call it through CTrawlLMDB, which catches that")
         }
     }
 

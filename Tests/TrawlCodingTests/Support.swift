@@ -1,4 +1,4 @@
-import CZlib
+import CTrawlZlib
 import TestSupport
 import TrawlCoding
 

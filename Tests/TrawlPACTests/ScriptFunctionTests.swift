@@ -1,4 +1,4 @@
-import CPAC
+import CTrawlPAC
 import Glibc
 import Testing
 

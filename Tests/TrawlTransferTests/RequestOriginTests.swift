@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 import Testing
 
 @testable import TrawlTransfer

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// Keeps the signal of a limit on the length of files (`RLIMIT_FSIZE`) from the calling thread, from its `init` to

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// An existing directory, held open so that it is known again at its path, and known to be gone from there.

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// A file in memory, written once, sealed, and passed on by descriptor.

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// A pipe or terminal to write to, which takes bytes at the pace of whoever reads there and must not be waited for.

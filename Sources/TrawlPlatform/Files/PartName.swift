@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 /// The temporary name of an unfinished file: `.NAME.RANDOM.part` where a file cannot be without one while it is
 /// written, and `.NAME.RANDOM.partial` for what is kept to go on with, which no sweep removes.

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// A file without a name, for what is larger than memory should hold and is of no use to another process: it goes with

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 /// Open files without a name (O_TMPFILE).
 package enum UnnamedFile {

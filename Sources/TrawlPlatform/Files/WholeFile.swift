@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// Small files that are replaced as a whole, and unless said otherwise are their owner's alone: cookies, hosts, vaults.

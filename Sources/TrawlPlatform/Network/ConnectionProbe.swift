@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import TrawlHTTP
 
 /// Finds out whether a connection can be made, by making one and closing it.

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// The kernel's tables of routes and interfaces: where packets to the rest of the world would go, and when that

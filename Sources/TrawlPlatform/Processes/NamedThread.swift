@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// A thread of our own for blocking C, with a name and with the host's signals blocked.

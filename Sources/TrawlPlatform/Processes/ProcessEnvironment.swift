@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// The variables a process is started with, as bytes: paths and the like need not be UTF-8.

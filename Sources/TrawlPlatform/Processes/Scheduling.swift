@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 /// How the kernel shares processors among threads.
 package enum Scheduling {

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 /// Where the parts of a shared segment lie; valid by construction.
 struct SegmentGeometry: Equatable {

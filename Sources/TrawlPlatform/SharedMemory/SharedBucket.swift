@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 package import TrawlHTTP
 
 /// A token bucket shared by all processes: bandwidth as one "debt until" word.

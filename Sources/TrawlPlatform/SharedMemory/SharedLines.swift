@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 /// The counters of one worker slot, written by its worker.
 ///

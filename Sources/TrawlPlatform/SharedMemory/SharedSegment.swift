@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// Why a shared segment was not accepted.
@@ -17,7 +17,7 @@ package enum SharedSegmentError: Error, Equatable, Sendable {
 /// The memory that coordinator and workers share: token buckets, worker lines, progress lines.
 ///
 /// All processes may write all of it, so what is read is untrusted: any word may hold any value. The geometry is copied
-/// out at attach and never read again. Layout: `CPlatform/include/shared_segment.h`.
+/// out at attach and never read again. Layout: `CTrawlPlatform/include/shared_segment.h`.
 ///
 /// `@unchecked Sendable`: the mapping lives as long as the object, the stored properties never change, and every access
 /// after `init` is a lock-free atomic of one aligned word.

@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// The stream between coordinator and worker, which can carry descriptors.

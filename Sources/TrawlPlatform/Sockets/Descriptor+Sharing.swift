@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 
 extension Descriptor {
     /// Puts part of this file into another by letting both share its blocks, where their file system can.

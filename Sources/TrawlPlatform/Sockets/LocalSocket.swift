@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// Stream sockets between processes of one machine.

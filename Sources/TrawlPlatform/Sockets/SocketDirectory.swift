@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// A directory in which sockets have their names.

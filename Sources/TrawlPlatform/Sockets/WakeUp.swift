@@ -1,4 +1,4 @@
-import CPlatform
+import CTrawlPlatform
 import Glibc
 
 /// Wakes a thread that waits in a `Poller`, from any thread.

@@ -1,4 +1,4 @@
-import CBlob
+import CTrawlBlob
 
 /// XXH3 with 64 bits: sees damage by disks and memory, not by an adversary who can write to the store.
 enum Checksum {

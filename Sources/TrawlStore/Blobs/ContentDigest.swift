@@ -1,4 +1,4 @@
-import CBlob
+import CTrawlBlob
 
 /// The SHA-256 of a body: the name of its blob.
 package struct ContentDigest: Hashable, Sendable {

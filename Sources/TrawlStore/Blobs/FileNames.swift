@@ -1,4 +1,4 @@
-import CBlob
+import CTrawlBlob
 import Glibc
 
 /// The names in a directory, all read at once; none when it is not there or cannot be read.

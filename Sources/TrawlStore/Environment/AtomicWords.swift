@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 
 // Words shared by threads, at 8-byte aligned places.
 

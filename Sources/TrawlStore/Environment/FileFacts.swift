@@ -1,5 +1,5 @@
 // Where a module of C comes first in a build, `timespec` is taken for its own.
-import CLMDB
+import CTrawlLMDB
 import Glibc
 import TrawlPlatform
 

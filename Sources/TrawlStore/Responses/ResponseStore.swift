@@ -2,7 +2,7 @@
 // crash; what the bytes mean is decided above. Nothing that another process or a disk can do to the files ends this
 // one.
 
-import CBlob
+import CTrawlBlob
 import Glibc
 package import TrawlCache
 package import TrawlHTTP

@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 import TrawlProtocol
 
 /// One connection as the guard knows it.

@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 import Glibc
 import TrawlProtocol
 

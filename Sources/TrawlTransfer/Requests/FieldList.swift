@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 import TrawlHTTP
 
 /// The field lines of a request in the form libcurl takes them: a linked list of texts, all in one allocation.

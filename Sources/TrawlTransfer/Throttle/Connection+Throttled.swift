@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 
 /// What limits of bandwidth have to do with a connection.
 ///

@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 import TrawlProtocol
 
 /// How long a response may take to begin.

@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 
 /// Bodies that libcurl has kept while a transfer was paused.
 ///

@@ -1,4 +1,4 @@
-import CCurl
+import CTrawlCurl
 import TrawlHTTP
 import TrawlProtocol
 

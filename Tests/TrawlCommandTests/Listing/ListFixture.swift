@@ -1,4 +1,4 @@
-import CZlib
+import CTrawlZlib
 import Glibc
 import TestSupport
 import TrawlPlatform

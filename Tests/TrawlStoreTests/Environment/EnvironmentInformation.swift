@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 import TrawlPlatform
 
 @testable import TrawlStore

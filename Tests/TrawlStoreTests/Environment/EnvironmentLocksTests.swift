@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 import Foundation
 import Glibc
 import Testing

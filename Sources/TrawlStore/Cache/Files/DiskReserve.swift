@@ -1,4 +1,4 @@
-import CBlob
+import CTrawlBlob
 import Glibc
 
 /// Space kept so that records can be removed on a disk that is full: the file `reserve`, which goes then.

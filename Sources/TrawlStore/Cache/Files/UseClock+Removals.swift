@@ -1,4 +1,4 @@
-import CBlob
+import CTrawlBlob
 
 /// When answers made invalid what is stored under keys, in memory that all processes of a store share.
 ///

@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 
 /// One of the two pages that say where the trees of a snapshot are.
 struct MetaPage: Equatable, Sendable {

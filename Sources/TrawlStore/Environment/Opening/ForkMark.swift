@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 import Glibc
 
 /// Tells a process from its copy made by fork, in which LMDB's handles and locks mean nothing.

@@ -1,4 +1,4 @@
-import CBlob
+import CTrawlBlob
 import Glibc
 import TrawlPlatform
 

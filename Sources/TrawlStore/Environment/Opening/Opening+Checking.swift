@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 import TrawlPlatform
 
 /// Looking at the structure of what is open, before LMDB follows it.

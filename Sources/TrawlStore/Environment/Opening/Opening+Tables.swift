@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 
 /// Opening the tables, in the format that is wanted.
 extension Opening {

@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 import Glibc
 
 /// A read transaction that is kept for its next use, with what is known of the snapshot it had last.

@@ -1,4 +1,4 @@
-import CLMDB
+import CTrawlLMDB
 import Glibc
 
 /// A write transaction: sees its own changes, and is the only one of all processes while it runs.

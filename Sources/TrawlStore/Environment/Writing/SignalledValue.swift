@@ -1,5 +1,5 @@
 // For `timespec`, which LMDB's header brings into its own module.
-import CLMDB
+import CTrawlLMDB
 import Glibc
 import TrawlHTTP
 

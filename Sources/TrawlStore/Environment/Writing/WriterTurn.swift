@@ -1,5 +1,5 @@
-import CBlob
-import CLMDB
+import CTrawlBlob
+import CTrawlLMDB
 import Glibc
 import Synchronization
 import TrawlHTTP
