@@ -33,7 +33,8 @@ struct DownloadCacheTimeTests {
         }
     }
 
-    @Test("a response is as old as since its request went out, with such a cache and without", arguments: [true, false])
+    @Test(
+        "a response is as old as since its request went out, with such a cache and without", arguments: [true, false])
     func ages(ownCache: Bool) async throws {
         let held = Occasion()
         try await withScene(

@@ -423,6 +423,7 @@ struct CacheCommandTests {
     func signalBehindTheEnd(count: Int) async throws {
         let held = Occasion()
         let origin = try ScriptedOrigin { request in
+            guard request.target == "/page" else { return ScriptedOrigin.Answer(200, "other") }
             if request.number > 1 { held.wait() }
             return page("one", "max-age=0, stale-while-revalidate=60", to: request)
         }
@@ -434,7 +435,7 @@ struct CacheCommandTests {
         let first = try CommandRun(["get", "--store", store, url])
         #expect(first.status == 0, "\(first.errors)")
         let errors = directory.file("errors")
-        let urls = Array(repeating: url, count: count)
+        let urls = [origin.url("/other"), url].suffix(count)
         let run = try ChildProcess(try BuiltProducts.trawl(), ["get", "--store", store] + urls, errors: errors)
         let isValidating = await eventually { origin.seen("/page").count == 2 }
         try #require(isValidating)

@@ -70,7 +70,7 @@ struct WrongExecutableTests {
         switch fault {
         case "version": #expect(error.detail.contains("it speaks protocol "), "\(error)")
         case "build": #expect(error.detail.contains("-other"), "\(error)")
-        default: #expect(error.detail.contains("layout 3"), "\(error)")
+        default: #expect(error.detail.contains("layout 4"), "\(error)")
         }
     }
 

@@ -20,17 +20,23 @@ struct SuspendedStoredTests {
             _ = try await coordinator.get(url)
             scene.origin.stop()
             let fetch = coordinator.start(Request(url), into: .stream)
-            let hasBegun = await eventually { fetch.currentProgress.download.completed > 0 }
-            try #require(hasBegun)
+            var events = fetch.events.makeAsyncIterator()
+            var streamed: [UInt8] = []
+            while streamed.isEmpty, let event = await events.next() {
+                if case .data(let bytes) = event { streamed += bytes }
+            }
             fetch.suspend()
             let (second, course) = try await other.halfway(coordinator)
             try await other.suspendForLong(second)
             second.cancel()
             _ = await course.value
             fetch.resume()
-            let result = await SuspendedCourse(of: fetch)
-            #expect(result.response?.source == .cache, "\(String(describing: result.error))")
-            #expect(result.streamed == content)
+            while let event = await events.next() {
+                if case .data(let bytes) = event { streamed += bytes }
+            }
+            let response = try await fetch.response
+            #expect(response.source == .cache)
+            #expect(streamed == content)
             #expect(scene.count == 1)
         }
     }

@@ -145,7 +145,7 @@ extension Supervisor {
     /// - Returns: False when it was one too many.
     mutating func passesOver(from link: WorkerLink, beside allowance: Int = 0) -> Bool {
         link.strayFrames += 1
-        guard link.strayFrames > configuration.tolerance.strayFrames + allowance else { return true }
+        guard link.strayFrames - allowance > configuration.tolerance.strayFrames else { return true }
         refuse(link, "frames of leases it does not hold, or of connections nobody counts")
         return false
     }
