@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -22,10 +21,6 @@ int32_t cblob_open_unnamed(int32_t directory, uint32_t mode) {
 
 int32_t cblob_link(int32_t from_directory, const char *from, int32_t directory, const char *name) {
     return linkat(from_directory, from, directory, name, 0) == 0 ? 0 : -errno;
-}
-
-int32_t cblob_lock(int32_t fd, int32_t exclusive, int32_t wait) {
-    return flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | (wait ? 0 : LOCK_NB)) == 0 ? 0 : -errno;
 }
 
 int32_t cblob_status(int32_t fd, int64_t *size, int64_t *changed, int64_t *links) {

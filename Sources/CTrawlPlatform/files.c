@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -96,10 +95,6 @@ int32_t cplatform_flush(int32_t fd) {
         return -errno;
     }
     return close(copy) == 0 || errno == EINTR ? 0 : -errno;
-}
-
-int32_t cplatform_lock(int32_t fd) {
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno;
 }
 
 int64_t cplatform_pread(int32_t fd, void *bytes, size_t count, int64_t offset) {

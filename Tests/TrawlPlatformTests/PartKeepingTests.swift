@@ -44,6 +44,22 @@ struct PartKeepingTests {
         #expect(try directory.names() == [])
     }
 
+    @Test("one is waited for that a process which is just being started has a copy of")
+    func copied() throws {
+        let directory = try TemporaryDirectory()
+        let part = try PartFile.create(besideAbsolutePath: directory.file("x"))
+        try withBytes("0123456789") { try part.write($0) }
+        let copy = fcntl(part.rawValue, F_DUPFD_CLOEXEC, 0)
+        let path = try part.keep()
+        let starting = try NamedThread.start(name: "starting") {
+            MonotonicClock.sleep(for: .milliseconds(50))
+            close(copy)
+        }
+        try PartFile.reopen(kept: path, for: directory.file("x"), length: 10).discard()
+        starting.join()
+        #expect(try directory.names() == [])
+    }
+
     @Test("one whose bytes give way to others loses its name")
     func loss() throws {
         let directory = try TemporaryDirectory()

@@ -40,6 +40,11 @@ struct SocketDirectoryTests {
         #expect(made.path == place.file("new"))
     }
 
+    /// Nobody listens any more, also not a process that is just being started and has a copy still.
+    private func stopListening(_ socket: borrowing Descriptor) {
+        #expect(shutdown(socket.rawValue, Int32(SHUT_RDWR)) == 0)
+    }
+
     @Test("a name is taken once, and again when nobody listens at it any more")
     func names() throws {
         let place = try TemporaryDirectory()
@@ -60,11 +65,12 @@ struct SocketDirectoryTests {
             }
             #expect(taken == 3)
             #expect(try LocalSocket.peer(of: client.rawValue).process == getpid())
+            stopListening(first)
         }
         #expect(errorNumber { _ = try directory.connect(to: "a") } == ECONNREFUSED)
         do {
             let second = try directory.listen(at: "a", backlog: 4)
-            withExtendedLifetime(second.rawValue) {}
+            stopListening(second)
         }
         #expect(directory.removeIfStale("a"))
         #expect(directory.names().isEmpty)

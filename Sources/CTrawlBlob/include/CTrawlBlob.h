@@ -44,8 +44,6 @@ int32_t cblob_openat(int32_t directory, const char *path, int32_t flags, uint32_
 int32_t cblob_open_unnamed(int32_t directory, uint32_t mode);
 /// linkat(2).
 int32_t cblob_link(int32_t from_directory, const char *from, int32_t directory, const char *name);
-/// flock(2): exclusive or shared; waiting for it, or failing with EWOULDBLOCK.
-int32_t cblob_lock(int32_t fd, int32_t exclusive, int32_t wait);
 /// Size, time of last change in seconds since 1970, and link count of an open regular file; -EINVAL when it is none.
 int32_t cblob_status(int32_t fd, int64_t *size, int64_t *changed, int64_t *links);
 

@@ -57,8 +57,6 @@ int32_t cplatform_can_link_open(int32_t fd);
 int32_t cplatform_fsync(int32_t fd);
 /// dup(2) and close(2) of the copy: what closing would report, while the file stays open.
 int32_t cplatform_flush(int32_t fd);
-/// flock(2) with LOCK_EX and LOCK_NB.
-int32_t cplatform_lock(int32_t fd);
 /// pread(2).
 int64_t cplatform_pread(int32_t fd, void *bytes, size_t count, int64_t offset);
 /// Makes `count` bytes of `to`, from `place` on, share the blocks of `from` (FICLONERANGE).

@@ -73,7 +73,7 @@ extension OutputRoot {
         var info = stat()
         guard
             let file = try? Descriptor.adopt(withCString(name) { cplatform_openat(directory, $0, flags, 0) }, "openat"),
-            cplatform_regular_size(file.rawValue) >= 0, cplatform_lock(file.rawValue) == 0,
+            cplatform_regular_size(file.rawValue) >= 0, FileLock.take(file.rawValue) == 0,
             fstat(file.rawValue, &info) == 0, info.st_mtim.tv_sec <= limit
         else { return false }
         // If it got its own name meanwhile, there is nothing under this one any more.

@@ -28,7 +28,7 @@ extension PartFile {
         // It is as secret as the whole; who goes on with it has to read and write it.
         path.withBytes { keepMode(of: UnsafeRawBufferPointer(rebasing: $0[nameStart...]), and: 0o600) }
         let directory = directory.descriptor.rawValue
-        _ = cplatform_lock(rawValue)
+        FileLock.take(rawValue)
         let result = name.withUnsafeBytes { name in
             withCString(name) { name in
                 guard let part = temporaryName else { return UnnamedFile.link(rawValue, in: directory, as: name) }
@@ -106,7 +106,10 @@ extension PartFile {
     ///
     /// - Throws: `EBUSY` when somebody has it open, or the name is another file's by now.
     static func claim(_ file: Int32, as name: [UInt8], in directory: Int32) throws(SystemError) {
-        if cplatform_lock(file) == -EWOULDBLOCK { throw SystemError(errno: EBUSY, call: "flock") }
+        // Where there are no locks it is taken without.
+        if FileLock.take(file, within: FileLock.moment) == EWOULDBLOCK {
+            throw SystemError(errno: EBUSY, call: "flock")
+        }
         var named = stat()
         let failure = name.withUnsafeBytes { name in
             withCString(name) { fstatat(directory, $0, &named, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno }

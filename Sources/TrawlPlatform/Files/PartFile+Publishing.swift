@@ -195,7 +195,7 @@ extension PartFile {
             // A link never replaces; a rename does.
             do throws(SystemError) {
                 let part = try PartName.make(for: name)
-                _ = cplatform_lock(rawValue)
+                FileLock.take(rawValue)
                 let linked = part.withUnsafeBytes { part in
                     withCString(part) { UnnamedFile.link(rawValue, in: directory, as: $0) }
                 }

@@ -77,7 +77,7 @@ package final class PartFile {
             if made == -EEXIST { continue }
             let file = try Descriptor.adopt(made, "openat")
             // A sweep may have come between; then it is another name's turn. Without locks nothing can be swept.
-            if cplatform_lock(file.rawValue) == -EWOULDBLOCK { continue }
+            if FileLock.take(file.rawValue) == EWOULDBLOCK { continue }
             let size = name.withUnsafeBytes { withCString($0) { cplatform_regular_size_at(number, $0) } }
             if size == -Int64(ENOENT) { continue }
             return PartFile(directory: directory, path: path, nameStart: nameStart, file: file, temporaryName: name)

@@ -11,7 +11,7 @@ package final class SocketDirectory: Sendable {
     private let descriptor: Descriptor
 
     /// How long another process is waited for that looks after the same directory; it needs a few calls.
-    private static let lockTries = 100
+    private static let patience = Duration.milliseconds(200)
 
     /// Opens a directory.
     ///
@@ -140,13 +140,10 @@ package final class SocketDirectory: Sendable {
     /// Between two calls of one process another must not take a name for stale that is just being made. Who does not
     /// come to an end is not waited for for ever.
     private func lock() {
-        for _ in 0..<Self.lockTries {
-            if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }
-            usleep(2000)
-        }
+        FileLock.take(descriptor.rawValue, within: Self.patience)
     }
 
     private func unlock() {
-        flock(descriptor.rawValue, LOCK_UN)
+        FileLock.release(descriptor.rawValue)
     }
 }

@@ -78,10 +78,10 @@ package final class BlobDirectory: Sendable {
 
     /// The same where files cannot be without a name; locked, so that a sweep sees that it is in use.
     ///
-    /// - Parameter lock: Locks a file: zero, or `-errno`.
+    /// - Parameter lock: Locks a file: zero, or `errno`.
     /// - Throws: Also what locking says where it is not to be had: a sweep would take the file.
     func makeNamedSpool(
-        lock: (Int32) -> Int32 = { cblob_lock($0, 1, 0) }
+        lock: (Int32) -> Int32 = { FileLock.take($0) }
     ) throws(SystemError) -> SpoolFile {
         for _ in 0..<Self.mostNames {
             let name = "spool/\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
@@ -94,10 +94,10 @@ package final class BlobDirectory: Sendable {
             let file = try Self.adopt(made, "openat")
             let locked = lock(file.rawValue)
             // A sweep may have come between; then it is another name's turn.
-            if locked == -EWOULDBLOCK || locked == 0 && faccessat(root.rawValue, name, F_OK, 0) != 0 { continue }
+            if locked == EWOULDBLOCK || locked == 0 && faccessat(root.rawValue, name, F_OK, 0) != 0 { continue }
             guard locked == 0 else {
                 _ = unlinkat(root.rawValue, name, 0)
-                throw SystemError(errno: -locked, call: "flock")
+                throw SystemError(errno: locked, call: "flock")
             }
             return SpoolFile(file: file, name: name)
         }
@@ -176,7 +176,7 @@ package final class BlobDirectory: Sendable {
             let path = "spool/" + name
             let opened = cblob_openat(root.rawValue, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
             guard opened >= 0 else { continue }
-            if cblob_lock(opened, 1, 0) == 0 { _ = unlinkat(root.rawValue, path, 0) }
+            if FileLock.take(opened) == 0 { _ = unlinkat(root.rawValue, path, 0) }
             close(opened)
         }
     }
@@ -224,4 +224,6 @@ struct SpoolFile: ~Copyable, Sendable {
     let file: Descriptor
     /// Its temporary name beneath the directory of blobs, where it needs one.
     let name: String?
+
+    deinit { if name != nil { FileLock.release(file.rawValue) } }
 }

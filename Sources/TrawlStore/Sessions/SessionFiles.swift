@@ -18,22 +18,12 @@ package final class OpenSession: Sendable {
         self.path = path
         let opened = cblob_openat(AT_FDCWD, path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
         lock = try BlobDirectory.adopt(opened, "openat")
-        try Self.take(lock.rawValue)
+        // Nobody else ever has the lock but who looks whether somebody has (`isHeld`).
+        let locked = FileLock.take(lock.rawValue, within: FileLock.moment)
+        if locked != 0 { throw SystemError(errno: locked, call: "flock") }
     }
 
-    /// Locks the file. Nobody else ever has the lock but who looks whether somebody has (`isHeld`), for a moment; a
-    /// second is for one that is stopped in it.
-    private static func take(_ file: Int32) throws(SystemError) {
-        let end = MonotonicClock.now().advanced(by: .seconds(1))
-        while true {
-            let locked = cblob_lock(file, 1, 0)
-            if locked == 0 { return }
-            guard locked == -EAGAIN || locked == -EINTR, MonotonicClock.now() < end else {
-                throw SystemError(errno: -locked, call: "flock")
-            }
-            MonotonicClock.sleep(for: .microseconds(100))
-        }
-    }
+    deinit { FileLock.release(lock.rawValue) }
 
     /// Takes its file away; whoever looks now sees that it is over.
     func end() {
@@ -98,7 +88,7 @@ struct SessionFiles {
             let found = cblob_status(file, &size, &changed, &links)
             // A file made a moment ago may be about to be locked.
             let isOld = found == 0 && now - changed > 60
-            if isOld, cblob_lock(file, 1, 0) == 0 {
+            if isOld, FileLock.take(file) == 0 {
                 if afterTwoPurges, size == 0 { _ = ftruncate(file, 1) } else { unlink(path) }
             }
             Glibc.close(file)
@@ -131,6 +121,6 @@ struct SessionFiles {
         // Without rights to look it is nobody's to purge.
         guard opened >= 0 else { return opened != -ENOENT }
         defer { Glibc.close(opened) }
-        return cblob_lock(opened, 1, 0) < 0
+        return FileLock.take(opened) != 0
     }
 }

@@ -71,8 +71,12 @@ struct BodySpoolTests {
     @Test("where files need a name, a sweep leaves those in use and takes the others")
     func named() throws {
         let directory = try directory()
+        // As a process has that is being started.
+        var copy: Int32 = -1
+        defer { close(copy) }
         do {
             let spool = try directory.makeNamedSpool()
+            copy = fcntl(spool.file.rawValue, F_DUPFD_CLOEXEC, 0)
             let isNamed = spool.name != nil
             #expect(isNamed)
             #expect(scratch.files().count == 1)
@@ -88,7 +92,7 @@ struct BodySpoolTests {
     func noLocks() throws {
         let directory = try directory()
         #expect(throws: SystemError(errno: ENOLCK, call: "flock")) {
-            _ = try directory.makeNamedSpool { _ in -ENOLCK }
+            _ = try directory.makeNamedSpool { _ in ENOLCK }
         }
         #expect(scratch.files() == [])
     }
@@ -109,7 +113,7 @@ struct BodySpoolTests {
         #expect(throws: SystemError.self) {
             _ = try directory.makeNamedSpool { _ in
                 tries += 1
-                return -EWOULDBLOCK
+                return EWOULDBLOCK
             }
         }
         #expect(tries == 16)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlPlatform
@@ -77,6 +78,22 @@ struct CacheSessionTests {
         #expect(scratch.files(in: "cache/sessions").count == 1)
         // It lives as long as whoever has it.
         withExtendedLifetime(session) { #expect(!next.hasUnheldSession) }
+    }
+
+    @Test("one is over with its coordinator's, although a process that is being started has a copy of its descriptor")
+    func copied() throws {
+        mkdir(scratch.cache, 0o700)
+        let files = SessionFiles(in: scratch.cache)
+        var copies: [Int32] = []
+        defer { copies.forEach { close($0) } }
+        do {
+            let session = try files.begin(.make())
+            let file = scratch.files(in: "cache/sessions").first ?? ""
+            copies = try OpenDescriptors.copies(of: scratch.path + "/" + file)
+            #expect(copies.count == 1)
+            withExtendedLifetime(session) { #expect(!files.hasUnheld) }
+        }
+        #expect(files.hasUnheld)
     }
 
     @Test("one begins although others look at its file meanwhile")

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 
@@ -112,6 +113,18 @@ struct OrphanSweepTests {
         third.swept()
         third.end(isClean: true)
         #expect(marks == [])
+    }
+
+    @Test("a mark is nobody's from its end on, although a process that is being started has a copy of its descriptor")
+    func copiedMark() throws {
+        mkdir(scratch.cache, 0o700)
+        let first = StoreMarks(in: scratch.cache)
+        first.mark()
+        let copies = try OpenDescriptors.copies(of: scratch.path + "/" + (marks.first ?? ""))
+        defer { copies.forEach { close($0) } }
+        #expect(copies.count == 1)
+        first.end(isClean: false)
+        #expect(StoreMarks(in: scratch.cache).adopt())
     }
 
     @Test("a mark that went with its directory stands for nobody")

@@ -57,15 +57,9 @@ struct EnvironmentOpeningTests {
     func descriptors() throws {
         try use { environment throws in
             try environment.put(1, [1])
-            var found = 0
-            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-                guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name),
-                    path.hasPrefix(scratch.environment), let number = Int32(name)
-                else { continue }
-                found += 1
-                #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0, "\(path)")
-            }
-            #expect(found >= 3)
+            let found = try OpenDescriptors.leading { $0.hasPrefix(scratch.environment) }
+            for (number, path) in found { #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0, "\(path)") }
+            #expect(found.count >= 3)
             for name in try FileManager.default.contentsOfDirectory(atPath: scratch.environment) {
                 let facts = try FileManager.default.attributesOfItem(atPath: scratch.environment + "/" + name)
                 #expect((facts[.posixPermissions] as? Int).map { $0 & 0o077 } == 0)

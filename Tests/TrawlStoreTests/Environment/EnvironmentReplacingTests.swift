@@ -1,6 +1,7 @@
 import CTrawlLMDB
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import TrawlStore
@@ -19,13 +20,8 @@ struct EnvironmentReplacingTests {
 
     /// The descriptor by which LMDB writes meta pages when each commit is synced.
     private func metaDescriptor() throws -> Int32 {
-        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name),
-                path == scratch.data, let number = Int32(name), fcntl(number, F_GETFL) & O_DSYNC != 0
-            else { continue }
-            return number
-        }
-        return try #require(nil)
+        let found = try OpenDescriptors.leading { $0 == scratch.data }
+        return try #require(found.first { fcntl($0.number, F_GETFL) & O_DSYNC != 0 }).number
     }
 
     /// Has the meta page of what `body` writes fail, as on a full disk.

@@ -1,6 +1,7 @@
 import CTrawlLMDB
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlPlatform
@@ -183,11 +184,7 @@ struct StateStoreTests {
 
     /// How many descriptors of this process lead to a file of the state.
     private func openCount(of name: String) -> Int {
-        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return numbers.count { number in
-            let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
-            return path == store + "/state/" + name
-        }
+        (try? OpenDescriptors.leading { $0 == store + "/state/" + name })?.count ?? 0
     }
 
     @Test("it is closed after whoever is opening it, and nothing of it stays open")

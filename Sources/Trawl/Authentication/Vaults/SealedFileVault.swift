@@ -249,13 +249,8 @@ public final class SealedFileVault: CredentialVault, AnsweringVault {
         let opened = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw .system(errno) }
         let file = Descriptor(adopting: opened)
-        let deadline = MonotonicClock.now().advanced(by: patience)
-        while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
-            let number = errno
-            if number == EINTR { continue }
-            guard number == EWOULDBLOCK, MonotonicClock.now() < deadline else { throw .system(number) }
-            usleep(10_000)
-        }
+        let locked = FileLock.take(file.rawValue, within: patience)
+        guard locked == 0 else { throw .system(locked) }
         return file
     }
 

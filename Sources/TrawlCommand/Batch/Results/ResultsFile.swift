@@ -35,7 +35,7 @@ final class ResultsFile {
     ///
     /// - Parameter lock: Locks an open file: zero, or `errno`.
     init(
-        _ path: String, lock: (Int32) -> Int32 = { flock($0, LOCK_EX | LOCK_NB) == 0 ? 0 : errno }
+        _ path: String, lock: (Int32) -> Int32 = { FileLock.take($0, within: FileLock.moment) }
     ) throws(CommandError) {
         self.path = path
         let isStandardOutput = LocalPath.isStandardOutput(path)

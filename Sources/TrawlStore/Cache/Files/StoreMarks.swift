@@ -23,6 +23,8 @@ final class StoreMarks: Sendable {
             self.name = name
             self.file = file
         }
+
+        deinit { FileLock.release(file.rawValue) }
     }
 
     private let path: String
@@ -50,7 +52,7 @@ final class StoreMarks: Sendable {
             for name in FileNames(in: path) where name != state.own?.name {
                 let opened = cblob_openat(AT_FDCWD, path + "/" + name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
                 guard opened >= 0, let file = try? BlobDirectory.adopt(opened, "openat"),
-                    cblob_lock(file.rawValue, 1, 0) == 0
+                    FileLock.take(file.rawValue) == 0
                 else { continue }
                 isFound = true
                 // One stands for all.
@@ -95,7 +97,7 @@ final class StoreMarks: Sendable {
             if made == -EEXIST { continue }
             guard made >= 0, let file = try? BlobDirectory.adopt(made, "openat") else { return nil }
             var (size, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
-            if cblob_lock(file.rawValue, 1, 0) == 0, cblob_status(file.rawValue, &size, &changed, &links) == 0,
+            if FileLock.take(file.rawValue) == 0, cblob_status(file.rawValue, &size, &changed, &links) == 0,
                 links > 0
             {
                 return Mark(name, file)

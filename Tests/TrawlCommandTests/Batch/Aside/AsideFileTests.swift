@@ -16,13 +16,8 @@ struct AsideFileTests {
 
     /// Size of the unnamed files of this process beneath a directory, and what is in them.
     private func unnamedFiles(in directory: String) throws -> [Data] {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
-            let path = "/proc/self/fd/\(number)"
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path),
-                target.hasPrefix(directory), target.hasSuffix("(deleted)")
-            else { return nil }
-            return FileManager.default.contents(atPath: path)
-        }
+        try OpenDescriptors.leading { $0.hasPrefix(directory) && $0.hasSuffix("(deleted)") }
+            .compactMap { FileManager.default.contents(atPath: "/proc/self/fd/\($0.number)") }
     }
 
     @Test(
