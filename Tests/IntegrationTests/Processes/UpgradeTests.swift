@@ -9,7 +9,7 @@ struct UpgradeTests {
         try await withOrigin { origin in
             let bed = try BatchBed()
             let program = bed.directory.file("trawl")
-            try FileManager.default.copyItem(atPath: try BuiltProducts.trawl(), toPath: program)
+            try BuiltProducts.copy("trawl", to: program)
             try bed.putList((0..<4).map { origin.url("/delay/2000?n=\($0)") })
             let run = try ChildProcess(
                 program, bed.arguments(["--no-cache"]), errors: bed.directory.file("errors"))

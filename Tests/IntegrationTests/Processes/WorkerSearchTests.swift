@@ -18,7 +18,7 @@ struct WorkerSearchTests {
         defer { withExtendedLifetime(directory) {} }
         let place = try directory.makeDirectory("program")
         let program = place + "/HostProgram"
-        try FileManager.default.copyItem(atPath: try BuiltProducts.product("HostProgram"), toPath: program)
+        try BuiltProducts.copy("HostProgram", to: program)
         let worker = try BuiltProducts.trawlWorker()
         let found = try directory.makeDirectory("found")
         #expect(symlink(worker, found + "/trawl-worker") == 0)

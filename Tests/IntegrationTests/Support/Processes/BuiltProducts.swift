@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// The executables that were built beside the running tests.
 enum BuiltProducts {
@@ -33,6 +34,16 @@ enum BuiltProducts {
             throw Missing(description: "\(path) is missing: build the product \(name), as `make test` does")
         }
         return path
+    }
+
+    /// Copies an executable product, to be started there. A process of its own does it: one that this process is just
+    /// starting would have the copy open for writing too, and what somebody writes cannot be executed (`ETXTBSY`).
+    static func copy(_ name: String, to place: String) throws {
+        let copying = Process()
+        copying.executableURL = URL(fileURLWithPath: "/bin/cp")
+        copying.arguments = [try product(name), place]
+        try copying.runToEnd()
+        guard copying.terminationStatus == 0 else { throw Missing(description: "\(place) cannot be made") }
     }
 }
 
