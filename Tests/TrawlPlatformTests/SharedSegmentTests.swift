@@ -83,10 +83,17 @@ struct SharedSegmentTests {
             [snapshot.lease, snapshot.phase, snapshot.received, snapshot.sent, snapshot.expected] == [
                 77, 1, 10, 20, 30,
             ])
-        line.end()
-        #expect(line.snapshot()?.lease == 0)
+        line.reservation = 5
+        line.finish()
+        #expect(line.reservation == 0)
+        // Its end may not have been told yet.
+        #expect(line.snapshot()?.lease == 77)
+        #expect(line.snapshot()?.requestMayHaveBeenSent == true)
+        #expect(line.snapshot()?.isOver == true)
         line.begin(lease: 78)
         #expect(line.snapshot()?.phase == 0)
+        line.free()
+        #expect(line.snapshot()?.lease == 0)
     }
 
     @Test("every line has its own memory")
@@ -214,7 +221,7 @@ struct SharedSegmentTests {
                 line.begin(lease: lease)
                 line.set(expected: lease)
                 line.set(received: lease)
-                line.end()
+                line.free()
             }
             line.begin(lease: .max)
         }

@@ -309,7 +309,19 @@ struct SessionTests {
         #expect(worker.segment.worker(0).heartbeat > beat)
         worker.send(.cancel(lease: lease.id))
         _ = try worker.collect(lease.id)
-        #expect(line.snapshot()?.lease == 0)
+        #expect(line.snapshot()?.isOver == true)
+    }
+
+    @Test("what was sent can be seen until the next lease: a worker may die before it tells the end")
+    func progressAfterEnd() throws {
+        let worker = try TestCoordinator()
+        let lease = try worker.lease("/echo", .post)
+        worker.send(.lease(lease))
+        _ = try worker.collect(lease.id)
+        let words = worker.segment.progress(worker: 0, transfer: Int(lease.progressIndex)).snapshot()
+        #expect(words?.lease == lease.id)
+        #expect(words?.requestMayHaveBeenSent == true)
+        #expect(words?.isOver == true)
     }
 
     // Alone in a process: other tests open and close descriptors meanwhile.

@@ -62,8 +62,8 @@ _Static_assert(sizeof(cplatform_worker_line) == 64, "one cache line; part of seg
 
 /// One running transfer; written by its worker alone.
 typedef struct {
-    _Alignas(64) _Atomic(uint64_t) lease;          ///< id of the lease; 0 when the line is free
-    _Atomic(uint64_t) phase;          ///< bit 0: request bytes may have been sent; the rest is the writer's
+    _Alignas(64) _Atomic(uint64_t) lease;          ///< id of the latest lease, told or not; 0 when the line is free
+    _Atomic(uint64_t) phase;          ///< bit 0: request bytes may have been sent; bit 1: it is over; the rest is the writer's
     _Atomic(uint64_t) bytes_received;
     _Atomic(uint64_t) bytes_sent;
     _Atomic(uint64_t) bytes_expected; ///< UINT64_MAX when unknown

@@ -129,7 +129,7 @@ extension Supervisor {
         let line = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
         guard line.snapshot()?.lease == lease.rawValue else { return }
         let bytes = Int(min(line.reservation, Self.mostReserved))
-        line.end()
+        line.free()
         guard bytes > 0 else { return }
         for number in limits(for: fetch).numbers { segment.limit(number).bucket(.down).refund(bytes) }
     }

@@ -12,7 +12,7 @@ extension Coordinator {
         for worker in 0..<segment.workers {
             for transfer in 0..<segment.transfersPerWorker {
                 let line = segment.progress(worker: worker, transfer: transfer)
-                guard let words = line.snapshot(), words.lease != 0 else { continue }
+                guard let words = line.snapshot(), words.lease != 0, !words.isOver else { continue }
                 // At most 65,536 lines: no overflow.
                 sum += min(words.decoded, Self.mostInFlight)
             }

@@ -62,7 +62,7 @@ package struct SharedProgressLine: @unchecked Sendable {
     package struct Snapshot: Sendable, Hashable {
         /// The lease the line belongs to; zero when it is free.
         package let lease: UInt64
-        /// Bit 0 is `requestMayHaveBeenSent`; the rest is the writer's.
+        /// Bit 0 is `requestMayHaveBeenSent`, bit 1 `isOver`; the rest is the writer's.
         package let phase: UInt64
         /// Bytes of the body received.
         package let received: UInt64
@@ -74,7 +74,15 @@ package struct SharedProgressLine: @unchecked Sendable {
         package let decoded: UInt64
 
         /// Whether a byte of the request may have left the process, so that a retry could repeat its effect.
-        package var requestMayHaveBeenSent: Bool { phase & 1 != 0 }
+        package var requestMayHaveBeenSent: Bool { phase & Phase.sent != 0 }
+        /// Whether the transfer is over; the end of its lease may not have been told yet.
+        package var isOver: Bool { phase & Phase.over != 0 }
+    }
+
+    /// Bits of the phase.
+    private enum Phase {
+        static let sent: UInt64 = 1
+        static let over: UInt64 = 2
     }
 
     /// Takes the line for a lease, with all else cleared.
@@ -92,8 +100,15 @@ package struct SharedProgressLine: @unchecked Sendable {
         cplatform_store_release(line + cplatform_progress_lease, lease)
     }
 
-    /// Frees the line.
-    package func end() {
+    /// The transfer is over, and nothing is reserved for it any more. The line tells of it until the next lease begins:
+    /// its end has to be stored and told first, and this process may die before.
+    package func finish() {
+        cplatform_store_release(line + cplatform_progress_reservation, 0)
+        _ = cplatform_or_ordered(line + cplatform_progress_phase, Phase.over)
+    }
+
+    /// Frees the line of a worker that is gone.
+    package func free() {
         cplatform_store_release(line + cplatform_progress_lease, 0)
     }
 
@@ -102,7 +117,7 @@ package struct SharedProgressLine: @unchecked Sendable {
     /// The order matters only against the death of this process: the store is in the shared page before the next system
     /// call starts, whatever kills us then.
     package func markRequestMayHaveBeenSent() {
-        _ = cplatform_or_ordered(line + cplatform_progress_phase, 1)
+        _ = cplatform_or_ordered(line + cplatform_progress_phase, Phase.sent)
     }
 
     /// Bytes of the body received so far.

@@ -105,6 +105,16 @@ extension Transfer {
             failure = HopFailure(.truncated, detail: "\(ChunkError.truncated)")
             return
         }
+        if readsOn, !ignoresWire, let announced, receivedBytes < announced {
+            // RFC 9112 §8: libcurl does not count here, and takes any close for the end.
+            if dropsBody {
+                endsEarly = true
+                return
+            }
+            failure = HopFailure(
+                .truncated, detail: "\(announced - receivedBytes) bytes of the Content-Length did not come")
+            return
+        }
         if let missing, missing > 0 {
             failure = HopFailure(.truncated, detail: "\(missing) bytes of the Content-Range did not come")
         }
@@ -177,7 +187,7 @@ extension Transfer {
         closeDescriptors()
         leave(connection)
         connection = nil
-        progress?.end()
+        progress?.finish()
         progress = nil
         exchange = nil
         if !serverFields.isEmpty { serverFields = FieldLines() }

@@ -172,7 +172,7 @@ extension Supervisor {
     mutating func reportProgress() {
         for key in observed {
             guard let fetch = fetches[key], let lease = fetch.engine.life.activeLease,
-                let progress = progress(of: fetch, isLease: { $0 == lease.rawValue })
+                let progress = progress(of: fetch, in: lease)
             else { continue }
             fetch.channel?.measured(progress, at: now)
             guard progress.received &+ progress.sent != fetch.engine.lastProgress else { continue }
@@ -183,15 +183,14 @@ extension Supervisor {
 
     /// Reads the progress words of a hop whose lease just ended: nobody has its line yet.
     func measureEnd(of fetch: RunningFetch, _ lease: LeaseID) {
-        guard let channel = fetch.channel,
-            let progress = progress(of: fetch, isLease: { $0 == 0 || $0 == lease.rawValue })
-        else { return }
+        guard let channel = fetch.channel, let progress = progress(of: fetch, in: lease) else { return }
         channel.measured(progress, at: now)
     }
 
-    private func progress(of fetch: RunningFetch, isLease: (UInt64) -> Bool) -> FetchProgress? {
+    /// What the progress words say, if they are that lease's.
+    func progress(of fetch: RunningFetch, in lease: LeaseID) -> FetchProgress? {
         let line = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
-        guard let words = line.snapshot(), isLease(words.lease) else { return nil }
+        guard let words = line.snapshot(), words.lease == lease.rawValue else { return nil }
         return FetchProgress(
             received: words.received, expected: words.expected, sent: words.sent, decoded: words.decoded)
     }
