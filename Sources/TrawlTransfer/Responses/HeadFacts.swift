@@ -110,10 +110,11 @@ struct HeadFacts: Equatable {
 
     /// RFC 9112 §6.1: `chunked` is the only coding asked for (there is no TE field), so any other is an error.
     private mutating func noteTransferCoding(_ value: UnsafeRawBufferPointer) throws(HeadError) {
+        // Also one that names nothing: libcurl counts no bytes beside any line of that name.
+        hasTransferEncoding = true
         for member in value.split(separator: 0x2C) {
             let coding = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: member))
             if coding.isEmpty { continue }
-            hasTransferEncoding = true
             // An old name for no coding at all (RFC 9112 §7, removed since RFC 7230).
             if Self.equal(coding, "identity") { continue }
             guard Self.equal(coding, "chunked") else { throw .malformed("an unknown transfer coding") }

@@ -20,12 +20,23 @@ struct ResponseEndTests {
 
     @Test(
         "the length counts beside a transfer coding that is none",
-        arguments: ["hello", "helloHTTP/1.1 200 OK\r\n\r\n", ""])
-    func identity(body: String) async throws {
+        arguments: ["identity", "", ","], ["hello", "helloHTTP/1.1 200 OK\r\n\r\n", ""])
+    func identity(coding: String, body: String) async throws {
         let length = min(5, body.utf8.count)
         let response = try await fetch(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: \(length)\r\n\r\n\(body)", closes: false)
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\nContent-Length: \(length)\r\n\r\n\(body)",
+            closes: false)
         #expect(response.status == 200 && response.bodyText == String(body.prefix(5)))
+    }
+
+    @Test(
+        "a body that is shorter than the length beside such a coding is no whole one", arguments: ["identity", "", ","])
+    func shortIdentity(coding: String) async throws {
+        let error = await #expect(throws: FetchError.self) {
+            try await fetch(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\nContent-Length: 10\r\n\r\nhello", closes: true)
+        }
+        #expect(error?.code == .truncated)
     }
 
     @Test(
