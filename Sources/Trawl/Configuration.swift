@@ -103,7 +103,7 @@ public struct Configuration: Sendable {
     /// Who is told step by step what happens; nil is nobody.
     public var debugLog: DebugLog?
 
-    /// When workers are given up.
+    /// When workers are given up, and waits for identical fetches.
     package var tolerance = Tolerance()
 
     /// The defaults.

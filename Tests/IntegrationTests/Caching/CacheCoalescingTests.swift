@@ -46,6 +46,26 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test("nobody waits without end for a response that does not begin")
+    func silent() async throws {
+        // It answers none before it has all: without a limit to that wait they would hang.
+        let all = Occasion()
+        try await withScene(workers: 2, adjust: { $0.tolerance.sharedHeadWait = .milliseconds(1) }) { request in
+            all.wait()
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            defer { all.open() }
+            let fetches = (0..<10).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
+            let isThere = await eventually(within: .seconds(20)) { scene.count == 10 }
+            #expect(isThere, "\(scene.count) requests at once")
+            all.open()
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.bodyText == "one")
+            }
+        }
+    }
+
     @Test("who is under other limits of bandwidth does not wait at the pace of one that is slowed down")
     func limited() async throws {
         let text = String(repeating: "x", count: 1 << 20)

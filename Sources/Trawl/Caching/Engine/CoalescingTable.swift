@@ -1,5 +1,6 @@
 import TrawlHTTP
 import TrawlStore
+import TrawlSupervision
 
 /// Which fetches identical ones may wait for, and for which nobody waits.
 ///
@@ -14,6 +15,15 @@ struct CoalescingTable {
     private var otherGroups = 0
     /// Until when nobody waits for fetches that others waited for in vain.
     private var unshared: [CacheDigest: MonotonicInstant] = [:]
+    /// Leases whose responses others wait for, the one first whose head has to be there first.
+    private var waits: [HeadWait] = []
+
+    /// How long others wait for the head of one response.
+    struct HeadWait {
+        let leader: FetchKey
+        let lease: LeaseID
+        var end: MonotonicInstant
+    }
 
     /// Whether nobody leads.
     var isEmpty: Bool { leaders.count == 0 }
@@ -48,6 +58,25 @@ struct CoalescingTable {
     mutating func noteUnshared(_ digest: CacheDigest, at now: MonotonicInstant) {
         if unshared.count >= Self.mostUnshared { unshared.removeAll() }
         unshared[digest] = now.advanced(by: Self.unsharedTime)
+    }
+
+    /// Others wait for what a lease brings.
+    ///
+    /// - Parameter end: When its head has to be there; never earlier than that of a wait which began before.
+    mutating func wait(for lease: LeaseID, of leader: FetchKey, until end: MonotonicInstant) {
+        waits.append(HeadWait(leader: leader, lease: lease, end: end))
+    }
+
+    /// The waits that are over, whatever became of their leases; they are told once.
+    mutating func takeOverdue(at now: MonotonicInstant) -> ArraySlice<HeadWait> {
+        let overdue = waits.prefix { $0.end <= now }
+        if !overdue.isEmpty { waits.removeFirst(overdue.count) }
+        return overdue
+    }
+
+    /// Time that passed counts for no wait.
+    mutating func postpone(by pause: Duration) {
+        for place in waits.indices { waits[place].end = waits[place].end.advanced(by: pause) }
     }
 
     /// What is stored answers others.

@@ -30,7 +30,10 @@ extension Supervisor {
                 if mayFollow(fetch, request, leader, store) {
                     leader.engine.followers.append(fetch.engine.key)
                     urge(leader, to: fetch.ownPriority)
-                    if leader.engine.life.activeLease != nil { startExchange(of: fetch) }
+                    if let lease = leader.engine.life.activeLease {
+                        startExchange(of: fetch)
+                        if leader.engine.followers.count == 1 { limitHeadWait(for: lease, of: leader) }
+                    }
                     if leader.engine.stoppedAt != nil { stopClock(of: fetch) }
                     return true
                 }
@@ -174,6 +177,28 @@ extension Supervisor {
         if triesAgain(after: failure, status: isOfProxy ? head?.status : nil, follower) { return }
         if let head, !isOfProxy { follower.channel?.recordRefused(Response.ResponseHead(head)) }
         answer(follower, with: .failure(FetchError(failure, fetch: follower)))
+    }
+
+    /// Who waits for a fetch does so until its head has to be there.
+    mutating func limitHeadWait(for lease: LeaseID, of leader: RunningFetch) {
+        coalescing.wait(
+            for: lease, of: leader.engine.key, until: now.advanced(by: configuration.tolerance.sharedHeadWait))
+    }
+
+    /// Where no head comes those who wait for it send their own: a server may answer the one when it has the other.
+    mutating func endHeadWaits() {
+        for wait in coalescing.takeOverdue(at: now) {
+            guard let leader = fetches[wait.leader], leader.engine.life.activeLease == wait.lease,
+                !hasBegunResponse(leader, wait.lease)
+            else { continue }
+            release(leader, .goAlone)
+        }
+    }
+
+    /// Whether the words of a lease tell of a response whose length is known, or of which something has come.
+    private func hasBegunResponse(_ fetch: RunningFetch, _ lease: LeaseID) -> Bool {
+        guard let progress = progress(of: fetch, in: lease) else { return false }
+        return progress.expected != nil || progress.received > 0
     }
 
     /// Lets those who waited for a fetch wait for another one of the same request. Were each begun anew, as many that

@@ -100,6 +100,7 @@ extension Supervisor {
         guard expected < now else { return }
         let pause = max(before, wake).duration(to: now)
         deadlines.postpone(by: pause)
+        coalescing.postpone(by: pause)
         // What workers were given to end a lease, or themselves.
         for (key, time) in cancelling { cancelling[key] = time.advanced(by: pause) }
         for case let link? in pool.links { link.lostAt = link.lostAt?.advanced(by: pause) }

@@ -102,6 +102,7 @@ extension Supervisor {
             if retries.startedAt == nil { retries.startedAt = now }
         }
         startExchange(of: fetch)
+        if !fetch.engine.followers.isEmpty { limitHeadWait(for: grant.id, of: fetch) }
     }
 
     /// The fields as they are settled now: what was known when the hop was queued may have changed.

@@ -302,6 +302,7 @@ extension Supervisor {
             // Its place with its host and in the worker would be gone for ever.
             refuse(link, "it did not end a cancelled lease")
         }
+        endHeadWaits()
         reportProgress()
         meterBandwidth()
         tellThrottle()

@@ -1,6 +1,6 @@
 package import TrawlSupervision
 
-/// What is borne from workers before they are ended.
+/// What is borne from workers before they are ended, and from servers before identical fetches part.
 package struct Tolerance: Sendable, Hashable {
     /// How long a new worker may take to say that it is ready.
     package var startDeadline = Duration.seconds(10)
@@ -14,6 +14,8 @@ package struct Tolerance: Sendable, Hashable {
     /// sends by mistake, a second end for each lease, say, is ignored and does no harm; one that sends them without end
     /// would keep the supervisor reading. Default 256.
     package var strayFrames = 256
+    /// How long identical fetches wait for the head of the one that was sent, before each sends its own.
+    package var sharedHeadWait = Duration.seconds(5)
 
     /// The defaults.
     package init() {}
