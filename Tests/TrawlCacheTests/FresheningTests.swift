@@ -48,6 +48,21 @@ struct FresheningTests {
         #expect(word(try conclude(answer, status: status)) == expected)
     }
 
+    @Test(
+        "a tag that the stored response has not got leaves the choice to its date, where that is a strong validator",
+        arguments: [
+            ([("ETag", "\"v1\""), ("Last-Modified", date(-100))], true, "revalidated"),
+            ([("ETag", "\"v1\""), ("Last-Modified", date(-100))], false, "repeat"),
+            ([("ETag", "\"v1\""), ("Last-Modified", date(-99))], true, "repeat"),
+            ([("ETag", "\"v1\"")], true, "repeat"),
+            ([("ETag", ""), ("Last-Modified", date(-100))], true, "revalidated"),
+        ] as [([(String, String)], Bool, String)])
+    func newTag(answer: [(String, String)], isStrong: Bool, expected: String) throws {
+        // RFC 9110 §8.8.2.2: strong is a date that is a second and more before that of the response.
+        let lines = base.filter { $0.0 != "ETag" }.map { $0.0 == "Date" && !isStrong ? ("Date", date(-100)) : $0 }
+        #expect(word(try conclude(answer, stored: lines)) == expected)
+    }
+
     /// A server that knows no conditions sends the same again.
     private let repeated = [("ETag", "\"v1\""), ("Content-Encoding", "gzip"), ("Cache-Control", "max-age=500")]
 

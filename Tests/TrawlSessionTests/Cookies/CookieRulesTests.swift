@@ -86,6 +86,7 @@ struct CookieRulesTests {
             ("https://a.org/", "__host-a=b; path=/", .hostPrefix),
             ("https://a.org/", "__Host-a=b; path=/x; secure", .hostPrefix),
             ("https://a.org/", "__Host-a=b; path=/; secure; domain=a.org", .hostPrefix),
+            ("https://127.0.0.1/", "__Host-a=b; path=/; secure; domain=127.0.0.1", .hostPrefix),
             ("https://a.org/", "__Host-a; path=/; secure", .hostPrefix),
             ("http://\(String(repeating: "a", count: 256))/", "a=b", .domain),
             ("http://a.org/\(String(repeating: "a", count: 4096))/b", "a=b", .path),
