@@ -252,12 +252,23 @@ struct BatchRetryTests {
         }
     }
 
-    @Test(
-        "lines that are no requests, one after the other without end, are no list",
-        arguments: [#"{"a"#, #"{"id":1}"#])
-    func noList(line: String) async throws {
+    @Test("objects that are no requests have a record each, however many, and the rest goes on")
+    func badObjects() async throws {
         let bed = try BatchBed()
-        try bed.putList(Array(repeating: line, count: 5000))
+        try await withOrigin { origin in
+            let bad = (0..<300).map { $0 % 2 == 0 ? #"{"id":\#($0)}"# : #" {"a\#($0)"# }
+            try bed.putList(bad + [origin.url("/bytes/10")])
+            let run = try bed.run()
+            #expect(run.status == 1, "\(run.errors)")
+            #expect(bed.recordCount() == 301)
+            #expect(try bed.records().count { $0.status == 200 } == 1)
+        }
+    }
+
+    @Test("lines that are no requests, one after the other without end, are no list")
+    func noList() async throws {
+        let bed = try BatchBed()
+        try bed.putList(Array(repeating: "http://127.0.0.1:1/\t../x", count: 5000))
         let run = try bed.run()
         #expect(run.status == 1 && run.errors.contains("not a list of URLs"), "\(run.errors)")
         #expect(bed.recordCount() == 100)
