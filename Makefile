@@ -41,8 +41,8 @@ crawl: ## build, and trawl batch: URLS=list.txt ARGS='-j 16 …' OUT=crawl-out; 
 .PHONY: build
 build: ## release executables
 	@$(bootstrap) build
-	$(SWIFT) build $(release) --product trawl
-	$(SWIFT) build $(release) --product trawl-worker
+	$(SWIFT) build $(release) $(strict) --product trawl
+	$(SWIFT) build $(release) $(strict) --product trawl-worker
 
 .PHONY: build-tests
 build-tests:

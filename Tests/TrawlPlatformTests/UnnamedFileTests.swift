@@ -22,8 +22,9 @@ struct UnnamedFileTests {
             guard UnnamedFile.isNameable(file.descriptor.rawValue) else { exit(1) }
             // Not all that root may do elsewhere is allowed in a container.
             guard chroot(path) == 0 else { exit(errno == EPERM ? 0 : 2) }
-            guard seteuid(65_534) == 0, !UnnamedFile.isNameable(file.descriptor.rawValue) else { exit(3) }
-            exit(0)
+            guard seteuid(65_534) == 0, !UnnamedFile.isNameable(file.descriptor.rawValue) else { _exit(3) }
+            // A leak checker, which would look now, wants /proc.
+            _exit(0)
         }
         let names = try directory.names()
         #expect(names == [])
