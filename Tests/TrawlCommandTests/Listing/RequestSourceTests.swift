@@ -75,14 +75,20 @@ struct RequestSourceTests {
         Array(repeatElement(bytes + [0x0A], count: count).joined())
     }
 
-    @Test("a hundred bad lines before any request are no list; behind one they are bad lines, however many")
+    @Test(
+        "a hundred bad lines before any request are no list; objects, and lines behind one, are bad lines, however many"
+    )
     func badLines() throws {
         let directory = try ScratchDirectory()
         let many = String(repeating: "{\n", count: 150)
         try directory.put("list", "http://h/a\n" + many + "http://h/b\n")
         let list = try count(directory)
         #expect(list.bad == 150 && list.requests == 2 && list.error == nil)
+        // Whoever writes objects means a list.
         try directory.put("list", many + "http://h/b\n")
+        let objects = try count(directory)
+        #expect(objects.bad == 150 && objects.requests == 1 && objects.error == nil)
+        try directory.put("list", String(repeating: "a\t../b\n", count: 150) + "http://h/b\n")
         let none = try count(directory)
         #expect(none.bad == 100 && none.requests == 0)
         #expect(none.error?.hasSuffix("after 100 bad lines") == true, "\(none)")
@@ -130,7 +136,7 @@ struct RequestSourceTests {
     @Test(
         "bad lines that an earlier run has reported are not counted again, whether they are skipped or not",
         arguments: [
-            ([], Array("{".utf8)), ([], [0xE9]), ([], [0]), (Array("http://h/a\n".utf8), [0]),
+            ([], Array("a\t../b".utf8)), ([], [0xE9]), ([], [0]), (Array("http://h/a\n".utf8), [0]),
         ] as [([UInt8], [UInt8])])
     func reportedBefore(start: [UInt8], bad: [UInt8]) throws {
         let directory = try ScratchDirectory()
