@@ -34,15 +34,22 @@ struct CacheCoalescingTests {
                 control == "varies" ? [("Vary", "*")] : [])
         } _: { scene, coordinator in
             defer { rest.open() }
-            let fetches = (0..<50).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
-            let isThere = await eventually(within: .seconds(20)) { scene.count == 50 }
-            #expect(isThere, "\(scene.count) requests at once")
-            rest.open()
-            for fetch in fetches {
-                let response = try await fetch.response
-                #expect(response.bodyText == "one")
-            }
+            try await Self.eachGoes(50, scene, coordinator, then: rest)
             #expect(scene.count == 50)
+        }
+    }
+
+    /// Starts identical fetches, which are all sent before there is an answer for them.
+    private static func eachGoes(
+        _ count: Int, _ scene: CacheScene, _ coordinator: Coordinator, then answers: Occasion
+    ) async throws {
+        let fetches = (0..<count).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
+        let areThere = await eventually(within: .seconds(20)) { scene.count == count }
+        #expect(areThere, "\(scene.count) requests at once")
+        answers.open()
+        for fetch in fetches {
+            let response = try await fetch.response
+            #expect(response.bodyText == "one")
         }
     }
 
@@ -55,14 +62,7 @@ struct CacheCoalescingTests {
             return page("one", to: request)
         } _: { scene, coordinator in
             defer { all.open() }
-            let fetches = (0..<10).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
-            let isThere = await eventually(within: .seconds(20)) { scene.count == 10 }
-            #expect(isThere, "\(scene.count) requests at once")
-            all.open()
-            for fetch in fetches {
-                let response = try await fetch.response
-                #expect(response.bodyText == "one")
-            }
+            try await Self.eachGoes(10, scene, coordinator, then: all)
         }
     }
 

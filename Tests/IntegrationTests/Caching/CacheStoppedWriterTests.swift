@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
 import Testing
-import Trawl
 import TrawlPlatform
+
+@testable import Trawl
 
 /// A writer may be stopped at any point (SIGSTOP, the terminal's Ctrl-Z, a debugger), and only one can write at a time.
 @Suite("Beside a process that is stopped while it writes to the cache", .serialized, .timeLimit(.minutes(5)))
@@ -80,6 +81,41 @@ struct CacheStoppedWriterTests {
             #expect(try get(urls[1]).text.hasSuffix("|network"))
             #expect(try get(urls[1]).text.hasSuffix("|cache"))
             #expect(try CommandRun(["cache", "rm", urls[0], "--store", store]).status == 0)
+        }
+    }
+
+    @Test("a POST that was answered is not sent again when its worker dies before the store has its end")
+    func deathBeforeCommit() async throws {
+        let before = Set(ProcessTree.children())
+        try await withScene(workers: 1, answering: { page("one", to: $0) }) { scene, coordinator in
+            _ = try await coordinator.send(Request(scene.origin.url("/page")))
+            let workers = ProcessTree.children()
+            let hammer = try Hammer("cache-hold", scene.store + "/cache")
+            #expect(hammer.line() == "ready")
+            let others = before.union(Set(ProcessTree.children()).subtracting(workers))
+            func finished() -> Set<UInt64> {
+                let segment = coordinator.segment
+                let lines = (0..<segment.transfersPerWorker).map {
+                    segment.progress(worker: 0, transfer: $0).snapshot()
+                }
+                return Set(lines.compactMap { $0 }.filter(\.isOver).map(\.lease))
+            }
+            // An end waits for a second at most, which a busy machine may miss.
+            var isLost = false
+            for number in 0..<20 where !isLost {
+                let known = finished()
+                let target = "/post/\(number)"
+                let fetch = coordinator.start(Request(.post, scene.origin.url(target)))
+                let isOver = await eventually { !finished().isSubset(of: known) }
+                #expect(isOver)
+                for worker in ProcessTree.children() where !others.contains(worker) { kill(worker, SIGKILL) }
+                let code = await failure { _ = try await fetch.response }
+                isLost = code == .workerLost
+                #expect(isLost || code == nil)
+                #expect(scene.origin.seen(target).count == 1)
+            }
+            #expect(isLost)
+            hammer.end()
         }
     }
 

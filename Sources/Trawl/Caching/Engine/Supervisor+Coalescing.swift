@@ -1,6 +1,7 @@
 import TrawlCache
 import TrawlFrontier
 import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
 import TrawlStore
 import TrawlSupervision
@@ -179,26 +180,26 @@ extension Supervisor {
         answer(follower, with: .failure(FetchError(failure, fetch: follower)))
     }
 
-    /// Who waits for a fetch does so until its head has to be there.
+    /// Who waits for a fetch does so until its response has to have begun.
     mutating func limitHeadWait(for lease: LeaseID, of leader: RunningFetch) {
         coalescing.wait(
             for: lease, of: leader.engine.key, until: now.advanced(by: configuration.tolerance.sharedHeadWait))
     }
 
-    /// Where no head comes those who wait for it send their own: a server may answer the one when it has the other.
+    /// Where no response begins those who wait for it send their own: a server may answer the one when it has the
+    /// other. While the request itself has not gone out, for want of a connection or bandwidth, theirs would not either.
     mutating func endHeadWaits() {
         for wait in coalescing.takeOverdue(at: now) {
             guard let leader = fetches[wait.leader], leader.engine.life.activeLease == wait.lease,
-                !hasBegunResponse(leader, wait.lease)
+                !leader.engine.followers.isEmpty
             else { continue }
-            release(leader, .goAlone)
+            guard let words = words(of: leader, in: wait.lease), words.requestMayHaveBeenSent else {
+                limitHeadWait(for: wait.lease, of: leader)
+                continue
+            }
+            // Its length is known from its head on, where it has one.
+            if words.expected == nil, words.received == 0 { release(leader, .goAlone) }
         }
-    }
-
-    /// Whether the words of a lease tell of a response whose length is known, or of which something has come.
-    private func hasBegunResponse(_ fetch: RunningFetch, _ lease: LeaseID) -> Bool {
-        guard let progress = progress(of: fetch, in: lease) else { return false }
-        return progress.expected != nil || progress.received > 0
     }
 
     /// Lets those who waited for a fetch wait for another one of the same request. Were each begun anew, as many that

@@ -187,10 +187,15 @@ extension Supervisor {
         channel.measured(progress, at: now)
     }
 
-    /// What the progress words say, if they are that lease's.
-    func progress(of fetch: RunningFetch, in lease: LeaseID) -> FetchProgress? {
+    /// The progress words, if they are that lease's.
+    func words(of fetch: RunningFetch, in lease: LeaseID) -> SharedProgressLine.Snapshot? {
         let line = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
         guard let words = line.snapshot(), words.lease == lease.rawValue else { return nil }
+        return words
+    }
+
+    private func progress(of fetch: RunningFetch, in lease: LeaseID) -> FetchProgress? {
+        guard let words = words(of: fetch, in: lease) else { return nil }
         return FetchProgress(
             received: words.received, expected: words.expected, sent: words.sent, decoded: words.decoded)
     }

@@ -14,7 +14,7 @@ package struct Tolerance: Sendable, Hashable {
     /// sends by mistake, a second end for each lease, say, is ignored and does no harm; one that sends them without end
     /// would keep the supervisor reading. Default 256.
     package var strayFrames = 256
-    /// How long identical fetches wait for the head of the one that was sent, before each sends its own.
+    /// How long identical fetches wait for a response to begin whose request was sent, before each sends its own.
     package var sharedHeadWait = Duration.seconds(5)
 
     /// The defaults.
