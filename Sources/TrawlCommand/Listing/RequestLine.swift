@@ -44,8 +44,8 @@ enum RequestLine: Equatable {
     ///
     /// - Parameter reason: Why it could not.
     static func broken(_ start: UnsafeRawBufferPointer, _ reason: String) -> BadLine {
+        guard beginsObject(start) else { return BadLine(reason: reason) }
         let line = trimmed(start)
-        guard line.first == UInt8(ascii: "{") else { return BadLine(reason: reason) }
         var object = RequestObject(.pipe)
         switch object.read(UnsafeRawBufferPointer(rebasing: line[..<(UTF8Bytes.firstFault(in: line) ?? line.count)])) {
         case .bad(let bad): return BadLine(reason: reason, id: bad.id, url: bad.url)
@@ -55,6 +55,9 @@ enum RequestLine: Equatable {
         case .nothing: return BadLine(reason: reason)
         }
     }
+
+    /// Whether a line is meant to be an object of JSON, well formed or not.
+    static func beginsObject(_ line: UnsafeRawBufferPointer) -> Bool { trimmed(line).first == UInt8(ascii: "{") }
 
     private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var start = 0

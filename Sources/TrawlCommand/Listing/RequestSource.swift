@@ -35,7 +35,7 @@ final class RequestSource {
     private(set) var lineBytes = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Whether the list has had a request: then only lines with a NUL still speak against its being one.
     private var hasRequest = false
-    /// Bad lines that speak against a list: before its first request all but those that begin as an object of JSON does,
+    /// Bad lines that speak against a list: before its first request all but objects of JSON where those are known,
     /// behind it those with a NUL since the latest of text. Those that an earlier run has reported do not count.
     private var refused = 0
     /// So many of them, and the input is no list.
@@ -117,7 +117,6 @@ final class RequestSource {
         let line: RequestLine
         let number: Int
         var isText = false
-        var isObject = false
         var hasNUL = false
         do throws(CommandError) {
             switch try list.next(interrupt: interrupt) {
@@ -126,7 +125,6 @@ final class RequestSource {
                 lineBytes = bytes
                 line = RequestLine(bytes, form)
                 isText = true
-                isObject = bytes.first { $0 != 0x20 && $0 != 0x09 } == UInt8(ascii: "{")
             case .bad(let count, let reason, let start, let holdsNUL):
                 number = count
                 line = .bad(RequestLine.broken(start, reason))
@@ -150,7 +148,8 @@ final class RequestSource {
             if hasRequest, isText { refused = 0 }
             // No encoding of text that ends lines as a list does has a NUL; in a program some lines may look like text.
             // If those counted that an earlier run has reported, no run would come further than that one.
-            if ending == nil, (!hasRequest && !isObject) || hasNUL {
+            let isOfList = hasRequest || isText && form == .list && RequestLine.beginsObject(lineBytes)
+            if ending == nil, !isOfList || hasNUL {
                 if refused == Self.mostRefused {
                     return .unreadable(
                         "\(list.name): not a list of URLs: \(bad.reason.terminalSafe), after \(refused) bad lines")

@@ -95,6 +95,16 @@ struct RequestSourceTests {
         withExtendedLifetime(directory) {}
     }
 
+    @Test("where objects are no requests they speak against a list like other lines")
+    func objectsOfPlainLists() throws {
+        let directory = try ScratchDirectory()
+        try directory.put("list", String(repeating: "{}\n", count: 150))
+        let source = RequestSource([], try ListReader(directory.path + "/list"), .plain, in: ScratchPlaces(["/tmp"]))
+        for _ in 0..<100 { if case .bad = source.next() {} else { Issue.record("no bad line") } }
+        if case .unreadable = source.next() {} else { Issue.record("it goes on") }
+        withExtendedLifetime(directory) {}
+    }
+
     @Test("a hundred lines with a NUL and none of text between them are no list, behind a request too")
     func binary() throws {
         let directory = try ScratchDirectory()
