@@ -97,17 +97,15 @@ extension CacheRules {
     ) -> Bool {
         // An empty line is no tag.
         let hasTag = head.fields.withFirst("ETag") { $0.map { !FieldSyntax.trimmed($0).isEmpty } ?? false }
-        let storesTag = !stored.facts.flags.isDisjoint(with: .tags)
-        if hasTag, storesTag { return isSameTag(stored, head) }
-        // The other strong validator there is, if it is one (RFC 9110 §8.8.2.2).
-        if hasTag, !stored.facts.flags.contains(.strongDate) { return false }
+        if hasTag, !stored.facts.flags.isDisjoint(with: .tags) { return isSameTag(stored, head) }
         if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {
-            return stored.facts.flags.contains(.lastModified) && modified == stored.facts.lastModified
+            // Beside a tag that has nothing to be compared with only a strong date selects (RFC 9110 §8.8.2.2).
+            return stored.facts.flags.contains(hasTag ? .strongDate : .lastModified)
+                && modified == stored.facts.lastModified
         }
-        if hasTag { return false }
         // Without any validator the standard selects nothing here. But when the question named one stored response
         // only, there is nothing else the answer could be about, and servers do leave validators out.
-        return !request.traits.contains(.ifNoneMatch) || EntityTag.count(in: request.fields) == 1
+        return !hasTag && (!request.traits.contains(.ifNoneMatch) || EntityTag.count(in: request.fields) == 1)
     }
 
     /// By the weak comparison: some servers weaken a tag when they encode the content.

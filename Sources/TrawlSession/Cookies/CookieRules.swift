@@ -111,10 +111,11 @@ package enum CookieRules {
         if cookie.sameSite == .none, !cookie.isSecure { throw .insecureSameSiteNone }
         if cookie.isHTTPOnly { facts.flags.insert(.httpOnly) }
         if conditions.endsWithSession { facts.flags.insert(.endsWithSession) }
-        // Its flag says that nothing lies below an address; the prefix wants a line without Domain.
-        let isBound = target.isAddress && cookie.domain != nil
+        // Of an address the flag is set all the same, since nothing lies below it; the prefix wants a line without Domain.
+        let namesAddress = target.isAddress && cookie.domain != nil
         try checkPrefix(
-            name: cookie.name, value: cookie.value, flags: isBound ? facts.flags.subtracting(.hostOnly) : facts.flags,
+            name: cookie.name, value: cookie.value,
+            flags: namesAddress ? facts.flags.subtracting(.hostOnly) : facts.flags,
             isRoot: cookie.hasPath && path.count == 1)
         let record = try CookieRecord(
             name: cookie.name, value: cookie.value, domain: domain, path: path, facts: facts)
