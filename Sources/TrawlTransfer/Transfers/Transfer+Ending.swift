@@ -67,7 +67,7 @@ extension Transfer {
     /// anew (7.88, `Curl_retry_request`). Where the host is to be spared, another lease does it when its time has come.
     private func mayRepeat(_ result: CURLcode) -> Bool {
         guard isConnectionLost(result), !isRepeated, lease.method.isIdempotent, head == nil, heads.bytes == 0,
-            heldHeads == 0, isReused || isOutOfRetries
+            heldHeads == 0, refusalOfTunnel == nil, isReused || isOutOfRetries
         else { return false }
         isRepeated = true
         wantsOtherLease = lease.options.contains(.sendsOnce)
@@ -178,8 +178,11 @@ extension Transfer {
         if let decoder, !decoder.chain.undone.isEmpty {
             decoded = decoder.chain.undone.reversed().map(\.name)
         }
+        // Beside any other outcome it would be taken for the server's word.
+        var refusal: ResponseHead?
+        if case .failed(let why) = outcome, why.kind == .proxy { refusal = refusalOfTunnel }
         let end = LeaseEnd(
-            lease: lease.id, outcome: outcome, head: isHeadSent ? nil : head ?? refusalOfTunnel, trailers: fields,
+            lease: lease.id, outcome: outcome, head: isHeadSent ? nil : head ?? refusal, trailers: fields,
             decoded: decoded, cache: cache, metrics: wasBegun ? metrics() : HopMetrics())
         settleBandwidth(end.metrics)
         resetResponse()

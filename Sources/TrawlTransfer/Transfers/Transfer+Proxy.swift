@@ -77,6 +77,10 @@ extension Transfer {
         let isTunnelMade = tunnelHead.map { $0.status / 100 == 2 } ?? false
         let reason: String
         switch result {
+        // libcurl reads on behind a 407.
+        case CURLE_OPERATION_TIMEDOUT:
+            guard let refusalOfTunnel else { return nil }
+            reason = "it answered CONNECT with \(refusalOfTunnel.status), and no end of that came: \(failure.detail)"
         case CURLE_COULDNT_RESOLVE_PROXY:
             reason = failure.systemError == EAGAIN ? failure.detail : "its name has no address"
         case CURLE_COULDNT_CONNECT:

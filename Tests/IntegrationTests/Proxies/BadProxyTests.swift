@@ -76,6 +76,27 @@ struct BadProxyTests {
         }
     }
 
+    @Test(
+        "a refusal that does not come to its end is no word of the origin's", arguments: [false, true])
+    func unfinishedRefusal(isWholeTime: Bool) async throws {
+        try await withPeer { connection, _ in
+            _ = connection.readHead()
+            connection.send(
+                "HTTP/1.1 407 Who\r\nStrict-Transport-Security: max-age=600\r\nContent-Length: 100000\r\n\r\n")
+            connection.drain()
+        } _: { peer, coordinator in
+            var wanted = try request("https://origin.test/", peer.place)
+            if isWholeTime {
+                wanted.options.timeLimits.resource = .milliseconds(400)
+            } else {
+                wanted.options.timeLimits.connect = .milliseconds(400)
+            }
+            let error = await failure(isWholeTime ? .timeout : .proxy) { try await coordinator.send(wanted) }
+            #expect(error?.response == nil)
+            #expect(coordinator.secureHosts.isEmpty)
+        }
+    }
+
     @Test("the command ends with curl's status when CONNECT is answered by an interim head")
     func interimStatus() throws {
         let peer = try ScriptedPeer { connection, _ in
