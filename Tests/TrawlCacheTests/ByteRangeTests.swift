@@ -58,7 +58,9 @@ struct ByteRangeTests {
         // Its bytes are one less than the server said.
         let short = try #require(BodyExtent.part(first: 4, length: 5, total: 10, reachesEnd: true))
         #expect(range("bytes=6-")?.resolved(in: short) == 6..<9)
-        #expect(range("bytes=-2")?.resolved(in: short) == nil)
+        #expect(range("bytes=-2")?.resolved(in: short) == 7..<9)
+        #expect(range("bytes=-5")?.resolved(in: short) == 4..<9)
+        #expect(range("bytes=-6")?.resolved(in: short) == nil)
         #expect(BodyExtent.part(first: .max, length: 1, total: nil, reachesEnd: false) == nil)
         #expect(BodyExtent.part(first: 4, length: 7, total: 10, reachesEnd: true) == nil)
     }

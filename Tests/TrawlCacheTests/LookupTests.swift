@@ -281,6 +281,19 @@ struct LookupTests {
         #expect(word(lookUp(digest("Digest nc=2"), response, at: noon)) == "cache")
     }
 
+    @Test("what is answered by whom others do not ask is for none of them, and theirs not for it", arguments: ["", ", public"])
+    func partitions(control: String) throws {
+        let partitions: [[UInt8]] = [[], [1], [2]]
+        for owner in partitions {
+            let response = try #require(
+                stored([("Cache-Control", "max-age=60" + control)], for: request(partition: owner)))
+            for asker in partitions {
+                let answer = word(lookUp(request(partition: asker), response, at: noon))
+                #expect(answer == (asker == owner ? "cache" : "forward nothingStored"), "\(owner) \(asker)")
+            }
+        }
+    }
+
     // MARK: Codings
 
     @Test(

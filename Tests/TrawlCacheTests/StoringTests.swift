@@ -18,7 +18,7 @@ struct StoringTests {
         #expect(refusal([("Expires", "0")], status: status) == nil)
     }
 
-    @Test("statuses that are never stored", arguments: [100, 103, 304, 407, 412, 416] as [UInt16])
+    @Test("statuses that are never stored", arguments: [100, 103, 304, 407, 412, 416, 428, 429, 431, 511] as [UInt16])
     func never(status: UInt16) {
         #expect(refusal([("Cache-Control", "max-age=60")], status: status) == .status)
     }
@@ -40,7 +40,7 @@ struct StoringTests {
         for status: UInt16 in [200, 302, 303, 307, 404] {
             #expect(refusal([], status: status, for: request(policy: policy)) == nil)
         }
-        for status: UInt16 in [401, 403, 429, 500, 503] {
+        for status: UInt16 in [401, 403, 500, 503] {
             #expect(refusal([], status: status, for: request(policy: policy)) == .noFreshness)
         }
         policy.respectsCacheControl = false

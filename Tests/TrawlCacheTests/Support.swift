@@ -38,11 +38,12 @@ func target(_ text: String = "http://example.org/a") -> TargetURI {
 func request(
     _ lines: [(String, String)] = [], method: Method = .get, to url: String = "http://example.org/a",
     policy: CachePolicy = CachePolicy(), credentials: SecretTag? = nil, sharesCookies: Bool = false,
-    hasBody: Bool = false, decodesContent: Bool = true
+    partition: [UInt8] = [], hasBody: Bool = false, decodesContent: Bool = true
 ) -> CacheRequest {
     CacheRequest(
         method: method, target: target(url), fields: fields(lines), policy: policy, credentials: credentials,
-        sharesCookies: sharesCookies, hasBody: hasBody, decodesContent: decodesContent, tag: testTag)
+        sharesCookies: sharesCookies, partition: partition, hasBody: hasBody, decodesContent: decodesContent,
+        tag: testTag)
 }
 
 func head(_ lines: [(String, String)] = [], status: UInt16 = 200, reason: String = "OK") -> ResponseHead {

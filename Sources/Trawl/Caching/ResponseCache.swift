@@ -165,7 +165,7 @@ public struct ResponseCache: Sendable {
         _ status: Int, _ fields: Fields, _ body: [UInt8], for request: Request, _ metadata: [UInt8]
     ) throws(FetchError) {
         let (plan, store) = try prepare(request, policy: .askServerIfStale)
-        guard let binding = plan.terms.cache, binding.allowsStoring, binding.mayServe(plan.target) else {
+        guard let binding = plan.terms.cache, binding.allowsStoring else {
             throw FetchError(.badRequest, "nothing that the request brings may be stored", url: plan.target.text)
         }
         guard binding.mayStore else {

@@ -46,9 +46,8 @@ package enum ByteRange: Sendable, Hashable {
             guard body.reachesEnd, first < body.range.upperBound else { return nil }
             range = first..<body.range.upperBound
         case .suffix(let length):
-            // But the last bytes of what is there are not those of the whole then.
+            guard body.reachesEnd else { return nil }
             let end = body.range.upperBound
-            guard body.reachesEnd, end == body.total else { return nil }
             range = (end > length ? end - length : 0)..<end
         }
         guard !range.isEmpty, range.lowerBound >= body.first, range.upperBound <= body.range.upperBound else {

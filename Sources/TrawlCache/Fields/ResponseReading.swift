@@ -131,9 +131,13 @@ enum StatusRules {
         }
     }
 
-    /// Final statuses that say nothing about the resource, only about the request's conditions, its range or a proxy.
+    /// Final statuses that say nothing about the resource, only about the request's conditions, its range or a proxy; and
+    /// those of RFC 6585, about its rate, its fields or the network, which no cache may store.
     static func isNeverStored(_ status: UInt16) -> Bool {
-        status < 200 || status == 304 || status == 407 || status == 412 || status == 416
+        switch status {
+        case ..<200, 304, 407, 412, 416, 428, 429, 431, 511: true
+        default: false
+        }
     }
 
     /// The errors for which a stale response may stand in (RFC 5861 §4).

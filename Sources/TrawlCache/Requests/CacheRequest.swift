@@ -40,6 +40,8 @@ package final class CacheRequest: Sendable {
 
     /// Whether the credentials are more than cookies.
     let isAuthorized: Bool
+    /// Whether others than the system's choice answer: a `public` response is not for all then, nor one of all for this.
+    let isPartitioned: Bool
     let traits: Traits
     let control: CacheControl
     let isGet: Bool
@@ -49,13 +51,13 @@ package final class CacheRequest: Sendable {
     ///
     /// - Parameter credentials: Stands for what `Authorization` says, where that is known apart from the field (one of
     ///   Digest differs each time); by default the field's tag does.
-    /// - Parameter trust: Whom the caller trusts where that is not the system's choice: what came from whom others
-    ///   trust is no answer for it, nor the other way round. Counts for `https`.
-    /// - Parameter tag: Makes tags of secrets; called for those and `trust` only.
+    /// - Parameter partition: Stands for who answers the caller where that is not the system's choice, whom it trusts or
+    ///   where names lead: what came from whom others ask is no answer for it, nor the other way round.
+    /// - Parameter tag: Makes tags of secrets; called for those and `partition` only.
     package init(
         method: Method, target: TargetURI, fields: FieldLines, policy: CachePolicy = CachePolicy(),
-        credentials: SecretTag? = nil, sharesCookies: Bool = false, trust: [UInt8] = [], hasBody: Bool = false,
-        decodesContent: Bool = true, tag: (UnsafeRawBufferPointer) -> SecretTag
+        credentials: SecretTag? = nil, sharesCookies: Bool = false, partition: [UInt8] = [],
+        hasBody: Bool = false, decodesContent: Bool = true, tag: (UnsafeRawBufferPointer) -> SecretTag
     ) {
         self.method = method
         self.target = target
@@ -96,9 +98,9 @@ package final class CacheRequest: Sendable {
         if scheme != "https", scheme != "http" { traits.insert(.otherScheme) }
         self.traits = traits
         self.control = control
-        let hasOwnTrust = !trust.isEmpty && scheme == "https"
-        if hasOwnTrust { secrets = trust.withUnsafeBytes(tag).following(secrets ?? SecretTag(high: 0, low: 2)) }
-        isAuthorized = credentials != nil || traits.contains(.authorization) || hasOwnTrust
+        isPartitioned = !partition.isEmpty
+        if isPartitioned { secrets = partition.withUnsafeBytes(tag).following(secrets ?? SecretTag(high: 0, low: 2)) }
+        isAuthorized = credentials != nil || traits.contains(.authorization) || isPartitioned
         self.credentials = secrets
     }
 
@@ -106,7 +108,7 @@ package final class CacheRequest: Sendable {
     package init(_ other: CacheRequest, policy: CachePolicy) {
         self.policy = policy.resolved()
         (method, target, key, fields) = (other.method, other.target, other.key, other.fields)
-        (credentials, isAuthorized) = (other.credentials, other.isAuthorized)
+        (credentials, isAuthorized, isPartitioned) = (other.credentials, other.isAuthorized, other.isPartitioned)
         (traits, control, isGet, isHead) = (other.traits, other.control, other.isGet, other.isHead)
         decodesContent = other.decodesContent
     }

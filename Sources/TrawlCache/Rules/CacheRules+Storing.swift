@@ -168,7 +168,8 @@ extension CacheRules {
         flags.set(.immutable, control.flags.contains(.immutable))
         flags.set(
             .openToAll,
-            !control.flags.isDisjoint(with: [.isPublic, .sMaxage]) && !control.flags.contains(.isPrivate))
+            !control.flags.isDisjoint(with: [.isPublic, .sMaxage]) && !control.flags.contains(.isPrivate)
+                && !request.isPartitioned)
         flags.set(.heuristic, isGuess)
         flags.set(.strongTag, reading.tag == .strong)
         flags.set(.weakTag, reading.tag == .weak)

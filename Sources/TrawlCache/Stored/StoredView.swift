@@ -68,7 +68,7 @@ package struct StoredView {
     package func isSelected(
         by request: CacheRequest, tag: (UnsafeRawBufferPointer) -> SecretTag
     ) -> Bool {
-        if !facts.flags.contains(.openToAll) {
+        if request.isPartitioned || !facts.flags.contains(.openToAll) {
             guard request.credentials == facts.ownCredentials || facts.ownCredentials == nil && !request.isAuthorized
             else { return false }
         }

@@ -60,13 +60,14 @@ final class CacheKeeper: ResponseKeeper {
             fields.append(contentsOf: added)
             return .request(fields, added: added, nil)
         }
+        let partition = CachePartition(profile.tls, resolve: profile.resolve, connectTo: profile.connectTo)
         // By pattern: `==` of another module's enumeration is a call with both values.
         let hasBody = if case .none = lease.body { false } else { true }
         let dropsBodies = if case .discard = lease.sink { true } else { false }
         let request = CacheRequest(
             method: lease.method, target: target, fields: lease.fields, policy: terms.policy(for: lease.cache),
             credentials: lease.identity.isEmpty ? nil : lease.identity.withUnsafeBytes(store.rules.tag),
-            sharesCookies: lease.cache.contains(.sharedCookies), trust: profile.tls.trustBytes,
+            sharesCookies: lease.cache.contains(.sharedCookies), partition: partition.bytes(for: target),
             hasBody: hasBody, decodesContent: profile.decoding == .streaming, tag: store.rules.tag)
         switch store.lookup(request, at: now, bodies: dropsBodies ? 0 : .max, candidates: true) {
         case .unsatisfiable:

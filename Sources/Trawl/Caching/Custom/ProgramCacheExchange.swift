@@ -53,7 +53,7 @@ struct ProgramCacheExchange {
 
     private var cache: any DownloadCache { program.cache }
     private var rules: CacheRules { program.rules }
-    private var mayWrite: Bool { request.mayWrite && binding.allowsStoring && binding.mayServe(plan.target) }
+    private var mayWrite: Bool { request.mayWrite && binding.allowsStoring }
 
     /// - Parameter clock: Of the fetch that the hop is one of; nil where nobody waits for it.
     init(_ coordinator: Coordinator, _ program: ProgramCache, _ plan: FetchPlan, _ clock: FetchClock?) {
@@ -78,8 +78,7 @@ struct ProgramCacheExchange {
     }
 
     func run() async throws(FetchError) -> Hop {
-        let asks = request.mayBeAnsweredFromStore && binding.mayServe(plan.target)
-        let entries = asks ? await cache.entries(for: request.key.text) : []
+        let entries = request.mayBeAnsweredFromStore ? await cache.entries(for: request.key.text) : []
         let (decision, chosen) = choose(among: entries)
         switch decision {
         case .unsatisfiable: return .nothing

@@ -83,7 +83,6 @@ extension Supervisor {
     ///
     /// - Returns: False when there is nothing to wait for.
     private mutating func waitForStore(_ fetch: RunningFetch, _ binding: CacheBinding, front: Bool) -> Bool {
-        guard binding.mayServe(fetch.engine.target) else { return false }
         let directory = binding.terms.directory
         if awaitingStores[directory] == nil {
             let mailbox = mailbox

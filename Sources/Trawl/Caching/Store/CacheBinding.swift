@@ -14,10 +14,7 @@ final class CacheBinding: Sendable {
     private let storesDownloads: Bool
     /// Whether nothing is stored: what came over a connection that was not verified must not answer those who verify.
     private let isUnverified: Bool
-    /// Whom fetches trust, where that is not the system's choice.
-    private let trust: [UInt8]
-    /// Whether names lead elsewhere than for others; only TLS tells then who answers.
-    private let isRerouted: Bool
+    private let partition: CachePartition
     /// Whether what is stored ends with the coordinator.
     let usesSession: Bool
     /// The coordinator's own store, once it was needed: it is asked for at every hop and every hit, and stays open.
@@ -38,8 +35,8 @@ final class CacheBinding: Sendable {
         decodesContent = options.contentDecoding == .streaming
         storesDownloads = caching.storesDownloads
         isUnverified = options.tls.verification != .full || options.tls.question != .never
-        trust = options.tls.terms.trustBytes
-        isRerouted = !options.transport.resolve.isEmpty || !options.transport.connectTo.isEmpty
+        let transport = options.transport
+        partition = CachePartition(options.tls.terms, resolve: transport.resolve, connectTo: transport.connectTo)
         var terms = CacheTerms(directory: directory ?? "", budget: shelf.settings.byteBudget)
         terms.options = policy.options.rawValue
         terms.reload = policy.reload.rawValue
@@ -69,10 +66,6 @@ final class CacheBinding: Sendable {
     /// What is meant for a session that cannot be begun is not stored at all.
     var mayStore: Bool { allowsStoring && (!usesSession || session != nil) }
 
-    /// Whether the cache has a part in requests for a target: names that lead elsewhere than for others are told apart
-    /// by TLS alone.
-    func mayServe(_ target: TargetURI) -> Bool { !isRerouted || target.scheme == "https" }
-
     /// What a hop may do with the cache before anything is known.
     func access(for sink: FetchPlan.Target) -> CacheAccess {
         if isUnverified || usesSession && session == nil { return .readsAndSends }
@@ -91,7 +84,6 @@ final class CacheBinding: Sendable {
         _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, identity: [UInt8]? = nil,
         sharesCookies: Bool = false, hasBody: Bool, opens: Bool = true
     ) -> (CacheRequest, ResponseStore)? {
-        if !mayServe(target) { return nil }
         guard let store = store(opens: opens) else { return nil }
         let request = request(
             method, target, fields, identity: identity, sharesCookies: sharesCookies, hasBody: hasBody, store.rules)
@@ -120,9 +112,8 @@ final class CacheBinding: Sendable {
     ) -> CacheRequest {
         CacheRequest(
             method: method, target: target, fields: fields, policy: policy,
-            credentials: identity.map { $0.withUnsafeBytes(rules.tag) }, sharesCookies: sharesCookies, trust: trust,
-            hasBody: hasBody,
-            decodesContent: decodesContent, tag: rules.tag)
+            credentials: identity.map { $0.withUnsafeBytes(rules.tag) }, sharesCookies: sharesCookies,
+            partition: partition.bytes(for: target), hasBody: hasBody, decodesContent: decodesContent, tag: rules.tag)
     }
 }
 
