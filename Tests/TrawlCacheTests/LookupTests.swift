@@ -281,7 +281,9 @@ struct LookupTests {
         #expect(word(lookUp(digest("Digest nc=2"), response, at: noon)) == "cache")
     }
 
-    @Test("what is answered by whom others do not ask is for none of them, and theirs not for it", arguments: ["", ", public"])
+    @Test(
+        "what is answered by whom others do not ask is for none of them, and theirs not for it",
+        arguments: ["", ", public"])
     func partitions(control: String) throws {
         let partitions: [[UInt8]] = [[], [1], [2]]
         for owner in partitions {
