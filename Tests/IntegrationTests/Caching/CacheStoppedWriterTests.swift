@@ -283,6 +283,7 @@ struct CacheStoppedWriterTests {
         }
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
+        let results = directory.file("results")
         try await withOrigin { origin in
             let lines = (0..<200_000).map { origin.url(fresh("/bytes/4000?seed=\($0 % 1000)&n=\($0)")) }
             try directory.put("list", Array(lines.joined(separator: "\n").utf8))
@@ -290,7 +291,7 @@ struct CacheStoppedWriterTests {
             process.executableURL = URL(fileURLWithPath: try BuiltProducts.trawl())
             process.arguments =
                 ["batch", "--store", store, "--cache-size", "32M", "-q", "--progress", "none", "--no-files"]
-                + ["--workers", "2", directory.file("list")]
+                + ["--workers", "2", "--results", results, directory.file("list")]
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
@@ -301,7 +302,8 @@ struct CacheStoppedWriterTests {
                 kill(pid, SIGCONT)
                 process.waitUntilExit()
             }
-            #expect(await eventually { (try? origin.log(prefix: "/bytes").count) ?? 0 > 100 })
+            // Some hundred records.
+            #expect(await eventually(within: .seconds(60)) { directory.content("results")?.count ?? 0 > 100_000 })
             let workers = ProcessTree.children(of: pid)
             let hammer = try Hammer("cache-turns", store + "/cache")
             #expect(hammer.line() == "ready")

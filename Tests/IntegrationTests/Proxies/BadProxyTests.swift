@@ -91,8 +91,7 @@ struct BadProxyTests {
             } else {
                 wanted.options.timeLimits.connect = .milliseconds(400)
             }
-            let error = await failure(isWholeTime ? .timeout : .proxy) { try await coordinator.send(wanted) }
-            #expect(error?.response == nil)
+            await failure(isWholeTime ? .timeout : .proxy) { try await coordinator.send(wanted) }
             #expect(coordinator.secureHosts.isEmpty)
         }
     }
