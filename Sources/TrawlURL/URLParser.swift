@@ -1,5 +1,6 @@
 // TrawlURL: URLs as libcurl will request them, and public suffixes, for the targets that may know neither. It
-// resolves no name, connects to nobody, and must never have an opinion of its own on what a URL means.
+// resolves no name, connects to nobody, and must never have an opinion of its own on what a URL means. What libcurl
+// reads otherwise than the URL Standard it is given in a form that both read alike, or it is refused.
 
 import CTrawlCurl
 package import TrawlHTTP
@@ -46,13 +47,14 @@ package final class URLParser {
     /// The normalised form of an absolute URL.
     ///
     /// Scheme and host come out in lower case, the host in ASCII form (IDNA) and IPv4 addresses with four decimal
-    /// numbers; dot segments are resolved, the default port is dropped, spaces and bytes outside ASCII of path, query and
-    /// fragment are percent-encoded. The port of a scheme without a known default is 0 when none is given.
+    /// numbers, of which a host that ends in a number has to be one; dot segments are resolved, the default port is
+    /// dropped, spaces and bytes outside ASCII of path, query and fragment are percent-encoded. The port of a scheme
+    /// without a known default is 0 when none is given.
     ///
     /// - Parameters:
     ///   - guessingScheme: Whether a text without `scheme://` is read as if `http://` stood before it.
     ///   - withUser: Whether user information is looked at; else it may be undecodable, and the target has none.
-    /// - Source: RFC 3986 §2.1, §3, §6.2.2, §6.2.3; RFC 9110 §4.2.
+    /// - Source: RFC 3986 §2.1, §3, §6.2.2, §6.2.3; RFC 9110 §4.2; URL Standard.
     package func parse(
         _ text: String, guessingScheme: Bool = false, withUser: Bool = true
     ) throws(URLFailure) -> TargetURI {
@@ -86,23 +88,47 @@ package final class URLParser {
         // Encoded here: CURLU_URLENCODE makes a plus sign of a query's space, which is one in forms alone, and writes
         // digits in small letters (RFC 3986 §2.1). The fragment is none of libcurl's business.
         let end = reference.fragment.map { text.utf8.index(before: $0.startIndex) } ?? text.endIndex
-        let pathAndQuery = text[reference.path.startIndex..<end]
-        let url = String(text[..<pathAndQuery.startIndex]) + Self.encoded(pathAndQuery)
+        var url = String(text[..<authority.startIndex]) + Self.withOneAt(authority)
+        url += Self.encoded(Self.dotted(reference.path.utf8))
+        url += Self.encoded(text[reference.path.endIndex..<end].utf8)
         let code = curl_url_set(handle, CURLUPART_URL, url, UInt32(CURLU_NON_SUPPORT_SCHEME))
         guard code == CURLUE_OK else {
             if code == CURLUE_NO_HOST { throw .noHost }
             throw .malformed(reason: String(cString: curl_url_strerror(code)))
         }
         var fragment: String?
-        if let given = reference.fragment, !given.isEmpty { fragment = Self.encoded(given) }
+        if let given = reference.fragment, !given.isEmpty { fragment = Self.encoded(given.utf8) }
         let isTranslated = authority.utf8.contains { $0 == UInt8(ascii: "%") || $0 >= 0x80 }
         return try assemble(
             handle, scheme: scheme, fragment: fragment, withUser: withUser, isTranslated: isTranslated)
     }
 
     /// A part of a URL with its spaces and the bytes outside ASCII percent-encoded; other bytes stay, right or wrong.
-    private static func encoded(_ part: Substring) -> String {
-        PercentEncoding.text(of: part.utf8) { $0 == 0x20 }
+    private static func encoded(_ part: some Sequence<UInt8>) -> String {
+        PercentEncoding.text(of: part) { $0 == 0x20 }
+    }
+
+    /// An authority whose last `@`, which ends the user information, is its only one: others are encoded. libcurl takes
+    /// the first for the end.
+    ///
+    /// - Source: URL Standard, authority state.
+    private static func withOneAt(_ authority: Substring) -> String {
+        guard let end = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return String(authority) }
+        let user = PercentEncoding.text(of: authority[..<end].utf8) { $0 == UInt8(ascii: "@") }
+        return user + String(authority[end...])
+    }
+
+    /// A path whose dot segments are written with dots: `%2e` is one in them, and not to libcurl.
+    ///
+    /// - Source: URL Standard, single-dot and double-dot URL path segments.
+    private static func dotted(_ path: Substring.UTF8View) -> [UInt8] {
+        let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
+        guard path.contains(UInt8(ascii: "%")) else { return Array(path) }
+        let segments = path.split(separator: slash, omittingEmptySubsequences: false).map { segment -> [UInt8] in
+            let decoded = PercentEncoding.decoded(segment)
+            return decoded == [dot] || decoded == [dot, dot] ? decoded : Array(segment)
+        }
+        return Array(segments.joined(separator: [slash]))
     }
 
     /// - Parameter isTranslated: Whether the host may have been written in another way than libcurl has it now.
@@ -118,8 +144,10 @@ package final class URLParser {
         }
         let path = try part(handle, CURLUPART_PATH, flags: 0) ?? "/"
         let query = try part(handle, CURLUPART_QUERY, flags: 0)
-        let user = try withUser ? part(handle, CURLUPART_USER, flags: CURLU_URLDECODE) : nil
-        let password = try withUser ? part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE) : nil
+        var user = try withUser ? part(handle, CURLUPART_USER, flags: CURLU_URLDECODE) : nil
+        var password = try withUser ? part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE) : nil
+        // URL Standard, "include credentials": `@` and `:@` before a host name nobody.
+        if (user ?? "").isEmpty, (password ?? "").isEmpty { (user, password) = (nil, nil) }
         // Last, since the handle may hold another URL afterwards.
         let host = try host(handle, scheme: scheme, isTranslated: isTranslated)
         var text = scheme + "://" + host
@@ -151,6 +179,16 @@ package final class URLParser {
                 throw .malformed(reason: "the host holds a character that no name has")
             }
             if isTranslated { host = try settled(host, handle, scheme: scheme) }
+            if Self.endsInNumber(host) {
+                // URL Standard, host parser: then it is an IPv4 address or nothing. What libcurl cannot read as one, as
+                // with a dot behind it, it takes for a name.
+                if host.utf8.last == UInt8(ascii: ".") {
+                    host = try settled(String(host.dropLast()), handle, scheme: scheme)
+                }
+                guard IPAddress(host) != nil else {
+                    throw .malformed(reason: "the host ends in a number and is no IPv4 address")
+                }
+            }
         }
         guard host.utf8.count <= Self.maximumHostLength else {
             throw .malformed(reason: "the host is longer than \(Self.maximumHostLength) bytes")
@@ -171,6 +209,19 @@ package final class URLParser {
             host = read
         }
         throw .malformed(reason: "the host is not a valid name")
+    }
+
+    /// Whether the last label of a host in lower case is a number, in whatever form.
+    ///
+    /// - Source: URL Standard, ends in a number checker.
+    private static func endsInNumber(_ host: String) -> Bool {
+        let dot = UInt8(ascii: ".")
+        let name: Substring.UTF8View = host.utf8.last == dot ? host.utf8.dropLast() : host.utf8[...]
+        let label = name.split(separator: dot, omittingEmptySubsequences: false).last ?? name
+        if label.starts(with: "0x".utf8) {
+            return label.dropFirst(2).allSatisfy { $0 &- 0x30 < 10 || $0 &- 0x61 < 6 }
+        }
+        return !label.isEmpty && label.allSatisfy { $0 &- 0x30 < 10 }
     }
 
     /// Whether a byte may stand in the name of a host: all but delimiters, and percent signs, which are decoded (RFC 3986

@@ -28,6 +28,19 @@ struct ResolveTests {
         #expect(try parser.resolve(reference, against: base).text == expected)
     }
 
+    @Test(
+        "a dot segment is one with its dots percent-encoded, URL Standard",
+        arguments: [
+            ("/b/%2e%2e/g", "http://a/g"), ("%2E./g", "http://a/b/g"), ("%2e/g", "http://a/b/c/g"),
+            ("%2e%2e", "http://a/b/"), ("g?y/%2e%2e/x", "http://a/b/c/g?y/%2e%2e/x"),
+            ("?%2e%2e", "http://a/b/c/d;p?%2e%2e"),
+        ])
+    func encodedDots(reference: String, expected: String) throws {
+        let parser = URLParser()
+        let base = try parser.parse("http://a/b/c/d;p?q")
+        #expect(try parser.resolve(reference, against: base).text == expected)
+    }
+
     @Test("a fragment is inherited unless the reference has one")
     func fragment() throws {
         let parser = URLParser()
@@ -76,7 +89,10 @@ struct ResolveTests {
 
     @Test(
         "user information that cannot be decoded is no more in the way than other",
-        arguments: ["http://%e9@a/c", "http://a%0ab@a/c", "http://u:%00@a/c", "//%ff:%ff@a/c", "http://\u{e9}:p@a/c"])
+        arguments: [
+            "http://%e9@a/c", "http://a%0ab@a/c", "http://u:%00@a/c", "//%ff:%ff@a/c", "http://\u{e9}:p@a/c",
+            "//%e9@b:%ff@a/c",
+        ])
     func undecodable(reference: String) throws {
         let parser = URLParser()
         let target = try parser.resolve(reference, against: try parser.parse("http://a/b"))

@@ -30,6 +30,10 @@ struct URLParserTests {
             ("http://127%2e1/", "http://127.0.0.1/"),
             ("http://ex%41mple.org/", "http://example.org/"),
             ("http://a\u{3002}b.test/", "http://a.b.test/"),
+            // URL Standard: a dot behind an address is not part of it; a label is a number or it is not.
+            ("http://127.0.0.1./", "http://127.0.0.1/"), ("http://0X7F.1.:81/x", "http://127.0.0.1:81/x"),
+            ("http://1%2e2.3./", "http://1.2.0.3/"), ("http://1.2.3.4x/", "http://1.2.3.4x/"),
+            ("http://a.0xg/", "http://a.0xg/"), ("http://1.2.3.4.a./", "http://1.2.3.4.a./"),
             ("http://[::1]:8080/", "http://[::1]:8080/"),
             ("http://[FE80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
             ("http://user:secret@example.org/x", "http://example.org/x"),
@@ -37,6 +41,12 @@ struct URLParserTests {
             ("http://example.org/?", "http://example.org/?"),
             ("http://example.org/%7Euser/%2f", "http://example.org/%7Euser/%2f"),
             ("http://example.org//a//b", "http://example.org//a//b"),
+            // URL Standard: in a segment that is nothing else, `%2e` is a dot.
+            ("http://example.org/a/%2e%2E/b", "http://example.org/b"),
+            ("http://example.org/a/.%2e/%2e./%2E/b/%2e", "http://example.org/b/"),
+            ("http://example.org/%2e%2e", "http://example.org/"),
+            ("http://example.org/%2ea/%2e%2e%2f/..%2e/?/%2e/", "http://example.org/%2ea/%2e%2e%2f/..%2e/?/%2e/"),
+            ("http://example.org/%252e/a", "http://example.org/%252e/a"),
             ("foo://example.org/x", "foo://example.org/x"),
         ])
     func normalForm(text: String, expected: String) throws {
@@ -53,6 +63,22 @@ struct URLParserTests {
         #expect(uri.user == "us@er")
         #expect(uri.password == "p:w")
         #expect(uri.text == "https://example.org:8443/a/b?x=1&y")
+    }
+
+    @Test(
+        "the last @ ends user information, and what is empty names nobody, URL Standard",
+        arguments: [
+            ("http://user:p@ss@h/x@y?z@#@", "user", "p@ss"), ("http://me@h:pw@h/", "me@h", "pw"),
+            ("http://@@h/", "@", nil), ("http://a@b%40c:d@:e@@h:80/", "a@b@c", "d@:e@"),
+            ("http://\u{e9}@\u{fc}:\u{f1}@@h", "\u{e9}@\u{fc}", "\u{f1}@"),
+            ("http://@h/", nil, nil), ("http://:@h/", nil, nil), ("http://h/@", nil, nil),
+        ] as [(String, String?, String?)])
+    func userInformation(text: String, user: String?, password: String?) throws {
+        let target = try URLParser().parse(text)
+        #expect(target.user == user && target.password == password)
+        #expect(target.origin == Origin(scheme: "http", host: "h", port: 80))
+        let guessed = try URLParser().parse(String(text.dropFirst(7)), guessingScheme: true)
+        #expect(guessed == target)
     }
 
     @Test(
@@ -91,10 +117,22 @@ struct URLParserTests {
             "http://example.org:0/", "http://example.org/\u{1}", "http://example.org/\n", "http://example.org/\u{7f}",
             "http://[::1", "http://[zz]/", "http://a\\@b/", "http://a\\b/", "http://exa<mple/", "http://%00/",
             "http://:80/", "http://@/", "http://user@/", "http://a|b/", "http://a%7fb/",
-            "http://%e9@h/", "http://a%0ab@h/", "http://h\\\u{301}@b/",
+            "http://%e9@h/", "http://a%0ab@h/", "http://h\\\u{301}@b/", "http://a@@/", "http://%e9@@h/",
         ])
     func malformed(text: String) {
         #expect(throws: URLFailure.self) { try URLParser().parse(text) }
+    }
+
+    @Test(
+        "a host that ends in a number and is no IPv4 address is refused, URL Standard",
+        arguments: [
+            "256.1.1.1", "192.168.1.1.1", "08.1.1.1", "1.2.3.09", "0x100000000", "a.1", "a.0x", "a.0XfF.", "1..2",
+            "1.2.3.4.5.", "1.2.3.%32%35%36", "\u{FF12}56.1.1.1", "1_.2",
+        ])
+    func numbers(host: String) throws {
+        #expect(throws: URLFailure.self) { try URLParser().parse("http://u:p@\(host):81/x") }
+        let base = try URLParser().parse("http://b.test/")
+        #expect(throws: URLFailure.self) { try URLParser().resolve("//\(host)/", against: base) }
     }
 
     @Test(
@@ -167,7 +205,7 @@ struct URLParserTests {
             "example.org", "a", "a-b.c", "a--b", "x.1.2", "1.2.3.4", "01.2.3.4", "256.1.1.1", "1.2.3", "1.2.3.4.5",
             "a.", ".a",
             "a..b", "-a", "a-", "xn--bcher-kva.de", "0x7f.1", "a.0x7", "1a.b", "a.1b", "127.0.0.1", "0.0.0.0", "a_b",
-            "localhost",
+            "localhost", "127.0.0.1.", "08.1.1.1", "u@v:1@a",
         ]
         let ports = ["", ":", ":80", ":443", ":8080", ":0", ":080", ":65535", ":65536", ":8a"]
         let tails = [
@@ -175,7 +213,7 @@ struct URLParserTests {
             "?", "?a", "/?",
             "/?a=1", "/?a?b", "/?./..", "/a#f", "/a?b#f", "/#", "/a;p=1", "/a:b@c", "/a'b", "/a\"b", "/~x!$&'()*+,;=",
             "/a[b]",
-            "/a\\b", "/a|b", "/a^b",
+            "/a\\b", "/a|b", "/a^b", "/%2e%2E/a", "/a/%2e",
         ]
         var compared = 0
         for scheme in ["http://", "https://", "ftp://", "HTTP://"] {
