@@ -144,12 +144,20 @@ struct RequestObject {
     }
 
     private mutating func readURL(_ reader: inout JSONReader) throws(JSONError) {
-        guard let string = try string(.url, &reader), let text = text(of: string, .url, reader) else { return }
+        guard let string = try string(.url, &reader), let written = text(of: string, .url, reader) else { return }
+        let text = Self.trimmed(written)
         if text.isEmpty { complain("url is empty") }
         url = text
         if let user = UserInformation.user(in: text) {
             secrets.append((string.place, "\(user)\0\(UserInformation.removed(from: text))"))
         }
+    }
+
+    /// A URL without the spaces and control characters around it (URL Standard, basic URL parser).
+    private static func trimmed(_ url: String) -> String {
+        let rest = url.utf8.drop { $0 <= 0x20 }
+        guard let end = rest.lastIndex(where: { $0 > 0x20 }) else { return "" }
+        return String(decoding: rest[...end], as: UTF8.self)
     }
 
     private mutating func readMethod(_ reader: inout JSONReader) throws(JSONError) {

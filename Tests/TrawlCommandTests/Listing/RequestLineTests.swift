@@ -90,6 +90,16 @@ struct RequestLineTests {
         #expect(own.follows == false && own.maxRedirects == 0 && own.timeout == .milliseconds(2500))
     }
 
+    @Test(
+        "what is blank around a URL is not part of it, URL Standard",
+        arguments: [
+            (#" http://h/a b "#, "http://h/a b"), (#"\t\r\nh\u00e4\n"#, "h\u{E4}"), (#"\u0000\u001fx\u0020"#, "x"),
+            (#"\u007fx\u00a0"#, "\u{7F}x\u{A0}"),
+        ])
+    func blanks(json: String, url: String) {
+        #expect(parsed("{\"url\":\"\(json)\"}")?.url == url)
+    }
+
     @Test("what is not given, or null, is not there")
     func absent() throws {
         let bare = try #require(parsed(#"{"url":"x"}"#, .pipe))
@@ -120,6 +130,7 @@ struct RequestLineTests {
         "what cannot be done is refused, with the reason and with the id before or behind",
         arguments: [
             (#""url":1"#, "url must be a string"), (#""url":"""#, "url is empty"), (#""x":1"#, "url is missing"),
+            (#""url":" \n""#, "url is empty"),
             (#""url":"x","Method":"GET""#, "\"Method\" is not known here"),
             (#""url":"x","out":"a""#, "\"out\" is not known here"),
             (
