@@ -97,18 +97,18 @@ struct RedirectTests {
         let others = ["User-Agent", "Accept", "X-Content", "Contents", "Content", "Authorization"]
         let fields = try lines(about + others)
         let dropping = try #require(Redirect(head: head(303), method: .post, mode: .standard))
-        #expect(names(dropping.fields(from: fields, changesOrigin: false)) == others)
+        #expect(names(dropping.fields(from: fields, at: here, to: here)) == others)
         let keeping = try #require(Redirect(head: head(307), method: .post, mode: .standard))
-        #expect(names(keeping.fields(from: fields, changesOrigin: false)) == about + others)
+        #expect(names(keeping.fields(from: fields, at: here, to: here)) == about + others)
     }
 
     @Test("secrets do not leave their origin, and a cookie set by hand does not outlive its request")
     func secrets() throws {
         let fields = try lines(["authorization", "Cookie", "Proxy-Authorization", "Host", "Accept", "COOKIE"])
         let redirect = try #require(Redirect(head: head(302), method: .get, mode: .standard))
-        #expect(names(redirect.fields(from: fields, changesOrigin: true)) == ["Accept"])
+        #expect(names(redirect.fields(from: fields, at: here, to: there)) == ["Accept"])
         #expect(
-            names(redirect.fields(from: fields, changesOrigin: false))
+            names(redirect.fields(from: fields, at: here, to: here))
                 == ["authorization", "Proxy-Authorization", "Host", "Accept"])
     }
 
@@ -116,10 +116,26 @@ struct RedirectTests {
     func repeatedCookies() throws {
         let fields = try lines(["Cookie", "Accept", "COOKIE"])
         let redirect = try #require(Redirect(head: head(302), method: .get, mode: .standard))
-        let same = redirect.fields(from: fields, changesOrigin: false, repeatsCookies: true)
+        let same = redirect.fields(from: fields, at: here, to: here, repeatsCookies: true)
         #expect(names(same) == ["Cookie", "Accept", "COOKIE"])
-        #expect(names(redirect.fields(from: fields, changesOrigin: true, repeatsCookies: true)) == ["Accept"])
+        #expect(names(redirect.fields(from: fields, at: here, to: there, repeatsCookies: true)) == ["Accept"])
     }
+
+    @Test("a Referer goes wherever a redirect leads but from https to http, RFC 9110 §10.1.3")
+    func referer() throws {
+        let fields = try lines(["referer", "Accept"])
+        let redirect = try #require(Redirect(head: head(302), method: .get, mode: .standard))
+        for (from, to, names) in [
+            (here, here, ["referer", "Accept"]), (here, there, ["referer", "Accept"]), (here, clear, ["Accept"]),
+            (clear, here, ["referer", "Accept"]), (clear, clear, ["referer", "Accept"]),
+        ] {
+            #expect(self.names(redirect.fields(from: fields, at: from, to: to)) == names, "\(from) \(to)")
+        }
+    }
+
+    private let here = Origin(scheme: "https", host: "a.test", port: 443)
+    private let there = Origin(scheme: "https", host: "b.test", port: 443)
+    private let clear = Origin(scheme: "http", host: "a.test", port: 80)
 
     private func head(_ status: UInt16) throws -> ResponseHead {
         var fields = FieldLines()

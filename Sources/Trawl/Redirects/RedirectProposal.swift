@@ -29,7 +29,7 @@ public struct RedirectProposal: Sendable {
         url = here.text
         self.count = count
         let next = redirect.fields(
-            from: fields, changesOrigin: target.origin != here.origin, repeatsCookies: options.cookies.repeatsManual)
+            from: fields, at: here.origin, to: target.origin, repeatsCookies: options.cookies.repeatsManual)
         request = Request(
             Request.Method(redirect.method.name), target.textWithFragment, fields: Fields(next), options: options)
         keepsBody = redirect.keepsBody && hasBody

@@ -54,7 +54,7 @@ extension Supervisor {
             fetch.engine.sendsBody = redirect.keepsBody ? fetch.engine.sendsBody : other.body != .none
         } else {
             fetch.engine.fields = redirect.fields(
-                from: fetch.engine.fields, changesOrigin: target.origin != fetch.engine.target.origin,
+                from: fetch.engine.fields, at: fetch.engine.target.origin, to: target.origin,
                 repeatsCookies: fetch.plan.terms.options.cookies.repeatsManual)
             fetch.engine.sendsBody = fetch.engine.sendsBody && redirect.keepsBody
         }

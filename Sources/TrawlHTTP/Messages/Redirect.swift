@@ -50,9 +50,13 @@ package struct Redirect: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - fields: Those of the hop before.
-    ///   - changesOrigin: Whether scheme, host or port differ from those of the hop before.
+    ///   - here: The origin of the hop before.
+    ///   - origin: The origin of the next hop.
     ///   - repeatsCookies: Whether cookies set by hand are for all hops to their origin.
-    package func fields(from fields: FieldLines, changesOrigin: Bool, repeatsCookies: Bool = false) -> FieldLines {
+    package func fields(
+        from fields: FieldLines, at here: Origin, to origin: Origin, repeatsCookies: Bool = false
+    ) -> FieldLines {
+        let changesOrigin = here != origin
         var next = fields
         if !keepsBody {
             next.removeAll(where: Self.belongsToBody)
@@ -64,6 +68,8 @@ package struct Redirect: Sendable, Hashable {
             next.removeAll("Proxy-Authorization")
             next.removeAll("Host")
         }
+        // RFC 9110 §10.1.3: what was asked for by a secure protocol is not told in clear.
+        if here.scheme == "https", origin.scheme == "http" { next.removeAll("Referer") }
         return next
     }
 

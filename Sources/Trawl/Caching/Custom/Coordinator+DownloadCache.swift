@@ -133,11 +133,11 @@ extension FetchPlan {
     }
 
     fileprivate func redirected(by redirect: Redirect, to target: TargetURI, _ terms: FetchTerms) -> FetchPlan {
-        let changesOrigin = target.origin != self.target.origin
-        return FetchPlan(
+        FetchPlan(
             originalURL: originalURL, target: target, method: redirect.method,
             fields: redirect.fields(
-                from: fields, changesOrigin: changesOrigin, repeatsCookies: options.cookies.repeatsManual),
+                from: fields, at: self.target.origin, to: target.origin,
+                repeatsCookies: options.cookies.repeatsManual),
             body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil,
             terms: without(secretsFor: target, terms), wantsEvents: false)
     }
