@@ -277,6 +277,35 @@ struct AuthenticationTests {
         }
     }
 
+    @Test("TRACE, which is sent back, tells nobody who asks, and has no cookies, RFC 9110 §9.3.8")
+    func trace() async throws {
+        try await withScene(answering: { seen in
+            seen.target == "/in"
+                ? ScriptedOrigin.Answer(200, "in", [("Set-Cookie", "a=1; Path=/")]) : ChallengingOrigin.challenge()
+        }) { scene, coordinator in
+            for _ in 0..<2 {
+                _ = try await coordinator.get(scene.origin.url("/in"), Self.options { $0.schemes = .basic })
+            }
+            let known = scene.origin.seen("/in").last?.fields
+            #expect(known?["authorization"] == Self.right && known?["cookie"] == "a=1")
+            let url = scene.origin.url("/t")
+            var request = Request("TRACE", url)
+            Self.options { $0.schemes = .basic }(&request.options)
+            request.options.cookies.manual = [RequestCookie("b", "2")]
+            for other in [url, url.replacingOccurrences(of: "//", with: "//me:pass@")] {
+                request.url = other
+                let response = try await coordinator.send(request)
+                #expect(response.status == 401 && response.bodyText == "who?" && response.authentication == nil)
+            }
+            // What the caller writes is the caller's.
+            request.fields = ["Authorization": "Bearer X", "Cookie": "c=3"]
+            _ = try await coordinator.send(request)
+            let seen = scene.origin.seen("/t")
+            #expect(seen.map { $0.fields["authorization"] } == [nil, nil, "Bearer X"])
+            #expect(seen.map { $0.fields["cookie"] } == [nil, nil, "c=3"])
+        }
+    }
+
     @Test("a token goes out at once, and Basic when nothing else is allowed (ASI-AUTH-12)")
     func ahead() async throws {
         try await withScene(answering: { _ in ScriptedOrigin.Answer(200, "fine") }) { scene, coordinator in

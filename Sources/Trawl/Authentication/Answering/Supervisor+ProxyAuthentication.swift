@@ -42,6 +42,8 @@ extension Supervisor {
     /// Whether the challenges of a hop's proxy may be answered.
     func answersProxy(_ fetch: RunningFetch) -> Bool {
         guard let way = fetch.engine.way, proxyOrigin(fetch) != nil, !way.terms.schemes.isEmpty else { return false }
+        // RFC 9110 §9.3.8, as for servers. What a proxy is told to make a tunnel is not part of the TRACE within.
+        if fetch.engine.method == .trace, !isTunnelled(fetch) { return false }
         return !isByHand(fetch, way.terms)
     }
 

@@ -241,6 +241,10 @@ final class RunningFetch: @unchecked Sendable {
         /// When it came here, where somebody wants to know how long it takes.
         var begunAt: MonotonicInstant?
 
+        /// Whether we say who the hop is made as, and answer who asks. Not with TRACE, which is sent back by whoever
+        /// gets it (RFC 9110 §9.3.8).
+        var saysWho: Bool { !isByHand && method != .trace }
+
         /// The fields of the hop are others than before.
         mutating func noteWhetherByHand() { isByHand = Self.isByHand(fields) }
 

@@ -10,7 +10,8 @@ import TrawlSession
 ///
 /// For any thread: callers' threads settle the first hop too, when it may be answered from the cache there and then.
 struct EffectiveRequest {
-    private let terms: FetchTerms
+    /// What it does with cookies; nil for nothing.
+    private let cookies: CookieBinding?
     private let target: TargetURI
     private let asked: FieldLines
     /// Whether cookies by hand go along.
@@ -20,7 +21,7 @@ struct EffectiveRequest {
 
     /// The first hop of a plan.
     init(_ plan: FetchPlan) {
-        terms = plan.terms
+        cookies = Self.cookies(plan.terms, plan.method)
         target = plan.target
         asked = plan.fields
         sendsManual = true
@@ -29,20 +30,25 @@ struct EffectiveRequest {
 
     /// The next hop of a fetch.
     init(_ fetch: RunningFetch) {
-        terms = fetch.plan.terms
+        cookies = Self.cookies(fetch.plan.terms, fetch.engine.method)
         target = fetch.engine.target
         asked = fetch.engine.fields
         sendsManual = fetch.sendsManualCookies
         credentials = fetch.engine.authentication?.server?.value
     }
 
+    /// RFC 9110 §9.3.8: who answers TRACE sends back what it gets.
+    private static func cookies(_ terms: FetchTerms, _ method: TrawlHTTP.Method) -> CookieBinding? {
+        method == .trace ? nil : terms.cookies
+    }
+
     /// Whether settling does not have to wait for the disk.
-    var isAtHand: Bool { terms.cookies?.isAtHand ?? true }
+    var isAtHand: Bool { cookies?.isAtHand ?? true }
 
     /// Whether its cookies are those of the store's own jar alone. What a server answers to them is for all who use the
     /// store, as in a browser; one that answers otherwise says so by `Vary` (RFC 9111 §4.1).
     var sharesCookies: Bool {
-        guard let cookies = terms.cookies, cookies.isShared, !(sendsManual && !cookies.manual.isEmpty) else {
+        guard let cookies, cookies.isShared, !(sendsManual && !cookies.manual.isEmpty) else {
             return false
         }
         return !asked.contains("Cookie")
@@ -63,7 +69,7 @@ struct EffectiveRequest {
 
     /// The fields of the hop as they are now.
     func settled() -> Settled {
-        var settled = terms.cookies.map { withCookies(of: $0) } ?? Settled(fields: asked)
+        var settled = cookies.map { withCookies(of: $0) } ?? Settled(fields: asked)
         if let credentials { settled.fields.setCredentials(credentials) }
         return settled
     }

@@ -273,6 +273,8 @@ final class FetchPlanner: Sendable {
         guard !request.body.isEmpty else { return method }
         // RFC 9110 §9.3.2: content of HEAD has no meaning; libcurl sends none.
         if method == .head { throw FetchError(.badRequest, "HEAD has no body", url: url) }
+        // RFC 9110 §9.3.8
+        if method == .trace { throw FetchError(.badRequest, "TRACE has no body", url: url) }
         if method == .get, !request.options.allowsBodyOnGET {
             throw FetchError(.badRequest, "GET with a body needs allowsBodyOnGET", url: url)
         }

@@ -140,16 +140,20 @@ struct RequestTests {
         #expect(seen.value("content-length") == "5")
     }
 
-    @Test("GET with a body is refused unless that is allowed, HEAD with one in any case", .timeLimit(.minutes(2)))
+    @Test(
+        "GET with a body is refused unless that is allowed, HEAD and TRACE with one in any case",
+        .timeLimit(.minutes(2)))
     func bodyOnGET() async throws {
         let bed = try Bed.current
         var request = Request(.get, bed.url("/anything"), body: .text("hello"))
         await failure(.badRequest) { try await bed.coordinator.send(request) }
-        request.method = .head
-        for isAllowed in [false, true] {
-            request.options.allowsBodyOnGET = isAllowed
-            let refused = await failure(.badRequest) { try await bed.coordinator.send(request) }
-            #expect(refused?.detail == "HEAD has no body")
+        for method in [Request.Method.head, "TRACE"] {
+            request.method = method
+            for isAllowed in [false, true] {
+                request.options.allowsBodyOnGET = isAllowed
+                let refused = await failure(.badRequest) { try await bed.coordinator.send(request) }
+                #expect(refused?.detail == "\(method) has no body")
+            }
         }
         request.method = .get
         let allowed = try await bed.coordinator.send(request).seen()
