@@ -388,6 +388,26 @@ struct AuthenticationTests {
         }
     }
 
+    @Test("where a server wants bodies protected, it asks once, and no count of its nonce is left out (ASI-AUTH-05)")
+    func protectedBodies() async throws {
+        let challenge = #"Digest realm="d", nonce="n", qop="auth-int", algorithm=SHA-256"#
+        try await withScene(answering: { seen in
+            seen.fields["authorization"] == nil
+                ? ChallengingOrigin.challenge(challenge) : ScriptedOrigin.Answer(200, "fine")
+        }) { scene, coordinator in
+            for number in 0..<3 {
+                var request = Request(.post, scene.origin.url("/\(number)"), body: .text("body \(number)"))
+                Self.options()(&request.options)
+                let status = try await coordinator.send(request).status
+                #expect(status == 200)
+            }
+            let fields = scene.origin.seen().map { $0.fields["authorization"] ?? "" }
+            let counts = fields.map { ChallengingOrigin.parameter("nc", of: $0) }
+            #expect(counts == [nil, "00000001", "00000002", "00000003"])
+            #expect(fields.dropFirst().allSatisfy { ChallengingOrigin.parameter("qop", of: $0) == "auth-int" })
+        }
+    }
+
     @Test("a nonce that is too old is renewed without asking, and endless challenges come to an end (ASI-AUTH-05)")
     func stale() async throws {
         try await withScene(answering: { seen in

@@ -291,6 +291,17 @@ struct DigestSessionTests {
         #expect(session.size < 2_000)
     }
 
+    @Test("a count is taken only for a proof that can be made")
+    func noGap() throws {
+        var session = try session(#"Digest realm="r", nonce="n", qop="auth-int""#)
+        for _ in 0..<2 {
+            #expect(throws: CredentialsFault.bodyDigest) {
+                try session.prove(DigestRequest(method: .get, target: "/".raw))
+            }
+        }
+        #expect(try session.prove(DigestRequest(method: .get, target: "/".raw, bodyHash: [1])).count == 1)
+    }
+
     @Test("what cannot be computed or sent is refused")
     func refused() throws {
         let plain = #"Digest realm="r", nonce="n""#

@@ -20,6 +20,40 @@ struct SessionCredentialsTests {
             scope: PreemptionScope(side: .server, origin: origin, paths: paths.map { Array($0.utf8) }))
     }
 
+    /// What a fetch says to a challenge.
+    private func answer(to challenge: String) throws -> CredentialSearch.Proposal {
+        var fields = FieldLines()
+        try fields.append("WWW-Authenticate", challenge)
+        var search = CredentialSearch(
+            side: .server, policy: SearchPolicy(), home: Self.origin, explicit: Credentials(user: "u", password: "p"))
+        let action = search.challenged(by: ChallengeList(fields, from: .server)).action
+        let proposal: CredentialSearch.Proposal? = if case .send(let proposal) = action { proposal } else { nil }
+        return try #require(proposal)
+    }
+
+    /// What the next fetch says before it is asked, when that has worked.
+    private func ahead(after answer: CredentialSearch.Proposal) throws -> CredentialSearch.Proposal {
+        let entry = SessionEntry(
+            space: try #require(answer.space), credentials: answer.credentials,
+            scope: PreemptionScope(side: .server, origin: Self.origin, paths: nil))
+        var search = CredentialSearch(side: .server, policy: SearchPolicy(), home: Self.origin)
+        let target = TargetURI(
+            origin: Self.origin, text: Self.origin.text + "/", pathStart: Self.origin.text.utf8.count, queryStart: nil)
+        let proposal = search.began(target, at: Self.origin, entries: [entry])
+        return try #require(proposal)
+    }
+
+    @Test("what is sent ahead answers the challenge of the nonce that is there")
+    func challengeAhead() throws {
+        var credentials = SessionCredentials(CredentialState())
+        let answer = try answer(to: #"Digest realm="r", nonce="n", qop="auth-int", algorithm=SHA-256"#)
+        let ahead = try ahead(after: answer)
+        #expect(credentials.challenge(of: answer) == answer.digest)
+        #expect(ahead.digest == nil && credentials.challenge(of: ahead) == nil)
+        _ = try credentials.prove(DigestRequest(method: .get, target: [0x2F], bodyHash: [1]), by: answer)
+        #expect(credentials.challenge(of: ahead) == answer.digest)
+    }
+
     @Test("what works again changes nothing, and what is wider or other does")
     func changes() {
         var credentials = SessionCredentials(CredentialState())

@@ -46,10 +46,10 @@ extension Supervisor {
 
     /// Makes the field that differs for each lease.
     mutating func prove(_ fetch: RunningFetch, _ fields: inout FieldLines) throws(CredentialsFault) {
-        guard fetch.engine.authentication?.server?.proposal?.scheme == .digest else { return }
+        guard let proposal = fetch.engine.authentication?.server?.proposal, proposal.scheme == .digest else { return }
         let request = DigestRequest(
             method: fetch.engine.method, target: Self.requestTarget(fetch.engine.target),
-            bodyHash: bodyHash(of: fetch, fetch.engine.authentication?.server?.proposal?.digest))
+            bodyHash: bodyHash(of: fetch, proposal))
         if let value = try proof(of: request, .server, fetch) { fields.setCredentials(value) }
     }
 
@@ -80,8 +80,8 @@ extension Supervisor {
     }
 
     /// RFC 7616 §3.4.3: only where the server insists on a digest of the body.
-    func bodyHash(of fetch: RunningFetch, _ challenge: DigestChallenge?) -> [UInt8]? {
-        guard let challenge, let function = bodyFunction(challenge) else { return nil }
+    func bodyHash(of fetch: RunningFetch, _ proposal: CredentialSearch.Proposal) -> [UInt8]? {
+        guard let (hash, function) = bodyHashing(proposal) else { return nil }
         let body = fetch.body
         func digest() -> [UInt8]? {
             switch body {
@@ -93,17 +93,22 @@ extension Supervisor {
             }
         }
         guard let authentication = fetch.engine.authentication else { return digest() }
-        return authentication.bodyDigests.digest(of: body, by: challenge.algorithm.hash, digest)
+        return authentication.bodyDigests.digest(of: body, by: hash, digest)
     }
 
     /// The same of no body, as CONNECT has none.
-    func emptyBodyHash(_ challenge: DigestChallenge?) -> [UInt8]? {
-        bodyFunction(challenge)?(UnsafeRawBufferPointer(start: nil, count: 0))
+    func emptyBodyHash(_ proposal: CredentialSearch.Proposal) -> [UInt8]? {
+        bodyHashing(proposal)?.function(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    private func bodyFunction(_ challenge: DigestChallenge?) -> DigestHashes.Function? {
-        guard let challenge, challenge.protections == [.integrity] else { return nil }
-        return DigestHashes.libcrypto.function(challenge.algorithm.hash)
+    /// By what the body is hashed; nil where it is not protected.
+    private func bodyHashing(
+        _ proposal: CredentialSearch.Proposal
+    ) -> (hash: DigestAlgorithm.Hash, function: DigestHashes.Function)? {
+        guard let challenge = credentials.challenge(of: proposal), challenge.protections == [.integrity],
+            let function = DigestHashes.libcrypto.function(challenge.algorithm.hash)
+        else { return nil }
+        return (challenge.algorithm.hash, function)
     }
 
     /// Who the connection of a hop is opened as towards its server; nil for nobody.

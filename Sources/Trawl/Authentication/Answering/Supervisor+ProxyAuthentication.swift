@@ -90,11 +90,11 @@ extension Supervisor {
         guard isTunnelled(fetch) else {
             return DigestRequest(
                 method: fetch.engine.method, target: Array(target.text.utf8),
-                bodyHash: bodyHash(of: fetch, proposal.digest))
+                bodyHash: bodyHash(of: fetch, proposal))
         }
         let place = route(of: fetch) ?? "\(target.origin.host):\(target.origin.port)"
         return DigestRequest(
             method: .connect, target: Array(place.utf8),
-            bodyHash: emptyBodyHash(proposal.digest))
+            bodyHash: emptyBodyHash(proposal))
     }
 }

@@ -134,6 +134,14 @@ struct SessionCredentials {
         state.set(isKept: false)
     }
 
+    /// The challenge of Digest that a proposal answers: its own, or that of the nonce it is sent ahead with. Nil when
+    /// that is not there any more.
+    func challenge(of proposal: CredentialSearch.Proposal) -> DigestChallenge? {
+        if let challenge = proposal.digest { return challenge }
+        guard let space = proposal.space else { return nil }
+        return digests[Exchange(space: space, kind: proposal.credentials.kind)]?.last?.challenge
+    }
+
     /// Proves a request by Digest, with the next count of the nonce.
     ///
     /// - Parameter proposal: Answers a challenge, or is sent ahead with the nonce that is there.

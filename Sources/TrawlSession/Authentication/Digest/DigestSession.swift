@@ -64,8 +64,9 @@ package struct DigestSession: Sendable {
 
     /// Proves a request with the next count of the nonce.
     package mutating func prove(_ request: DigestRequest) throws(CredentialsFault) -> DigestProof {
-        guard let count = counter.next() else { throw .nonceUsedUp }
         guard let protection = challenge.protection(canHashBody: request.bodyHash != nil) else { throw .bodyDigest }
+        // Last, since a count that is not sent leaves a gap.
+        guard let count = counter.next() else { throw .nonceUsedUp }
         let response = try response(
             nonce: nonce, count: count, protection: protection,
             over: [Array(request.method.name.utf8), request.target], bodyHash: request.bodyHash)
