@@ -291,6 +291,24 @@ struct DigestSessionTests {
         #expect(session.size < 2_000)
     }
 
+    @Test("a challenge with a nonce of before goes on with its counts, but not by the key of another nonce")
+    func resuming() throws {
+        let request = DigestRequest(method: .get, target: "/".raw)
+        for (algorithm, isResumed) in [("MD5", true), ("MD5-sess", false)] {
+            var session = try session(#"Digest realm="r", nonce="n0", qop=auth, algorithm=\#(algorithm)"#)
+            for next in ["n1", "n2"] {
+                let info = try FieldLines("Authentication-Info", #"nextnonce="\#(next)""#)
+                _ = session.finish(try session.prove(request), info, from: .server)
+            }
+            func resumes(_ nonce: String) -> Bool { session.resume(nonce.raw) }
+            #expect(!resumes("n3") && resumes("n2"))
+            #expect(resumes("n1") == isResumed)
+            #expect(resumes("n0"))
+            let proof = try session.prove(request)
+            #expect(proof.nonce.shown == "n0" && proof.count == 2)
+        }
+    }
+
     @Test("a count is taken only for a proof that can be made")
     func noGap() throws {
         var session = try session(#"Digest realm="r", nonce="n", qop="auth-int""#)

@@ -54,6 +54,26 @@ struct SessionCredentialsTests {
         #expect(credentials.challenge(of: ahead) == answer.digest)
     }
 
+    @Test("a nonce that the server has replaced goes on with its counts when it asks with it again")
+    func replacedNonce() throws {
+        var credentials = SessionCredentials(CredentialState())
+        let answer = try answer(to: #"Digest realm="r", nonce="n0", qop="auth", algorithm=SHA-256"#)
+        var info = FieldLines()
+        try info.append("Authentication-Info", #"nextnonce="n1""#)
+        var sent: [String] = []
+        let ahead = try ahead(after: answer)
+        for proposal in [answer, ahead, answer] {
+            let proof = try credentials.prove(DigestRequest(method: .get, target: [0x2F]), by: proposal)
+            let parts = String(decoding: proof.fieldValue, as: UTF8.self).split(separator: ", ")
+            sent += parts.filter { $0.hasPrefix("nonce=") || $0.hasPrefix("nc=") }.map { String($0) }
+            if sent.count == 2 { credentials.finish(proof, of: proposal, info, from: .server) }
+        }
+        #expect(
+            sent == [
+                #"nonce="n0""#, "nc=00000001", #"nonce="n1""#, "nc=00000001", #"nonce="n0""#, "nc=00000002",
+            ])
+    }
+
     @Test("what works again changes nothing, and what is wider or other does")
     func changes() {
         var credentials = SessionCredentials(CredentialState())

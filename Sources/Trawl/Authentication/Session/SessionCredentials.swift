@@ -153,8 +153,8 @@ struct SessionCredentials {
         var sessions = digests.remove(exchange) ?? []
         defer { remember(sessions, of: exchange) }
         if let challenge = proposal.digest {
-            if let place = sessions.firstIndex(where: { $0.nonce == challenge.nonce }) {
-                // A nonce that many are given has one counter.
+            // A nonce that many are given, or that comes again, has one counter.
+            if let place = sessions.indices.first(where: { sessions[$0].resume(challenge.nonce) }) {
                 sessions.append(sessions.remove(at: place))
             } else {
                 if sessions.count == Self.mostNonces { sessions.removeFirst() }

@@ -62,6 +62,17 @@ package struct DigestSession: Sendable {
     /// The nonce that is used now.
     package var nonce: [UInt8] { counter.nonce }
 
+    /// Goes on with the nonce of a challenge when its counts are kept here.
+    ///
+    /// - Returns: Whether it does. Not with a nonce of before that is another than the session key's (RFC 7616 §3.4.2).
+    package mutating func resume(_ nonce: [UInt8]) -> Bool {
+        if nonce == self.nonce { return true }
+        guard earlier.contains(where: { $0.nonce == nonce }), !challenge.algorithm.isSession || nonce == challenge.nonce
+        else { return false }
+        turn(to: nonce)
+        return true
+    }
+
     /// Proves a request with the next count of the nonce.
     package mutating func prove(_ request: DigestRequest) throws(CredentialsFault) -> DigestProof {
         guard let protection = challenge.protection(canHashBody: request.bodyHash != nil) else { throw .bodyDigest }
