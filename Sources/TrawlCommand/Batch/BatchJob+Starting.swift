@@ -12,6 +12,8 @@ extension BatchJob {
     /// Starts fetches as long as there is room and input that does not have to be waited for.
     mutating func startMore(_ turn: inout DriverTurn, _ load: DriverLoad) {
         if isStopping {
+            // Who has as many in flight as may be read ahead has not looked for the end.
+            if !isInputOver { isInputOver = source.isExhausted() }
             if !isInputOver || !shortages.isEmpty || aside?.isEmpty == false { leavesRequests = true }
             isInputOver = true
             aside = nil

@@ -161,6 +161,22 @@ final class RequestSource {
         }
     }
 
+    /// Lines that are passed over at most in search of the end.
+    private static let mostPassed = 4096
+
+    /// Whether nothing is left, as far as that is known without waiting. For who wants no more requests: one that is
+    /// left may be lost to `next`.
+    func isExhausted() -> Bool {
+        for _ in 0..<Self.mostPassed {
+            switch next() {
+            case .nothing: continue
+            case .end: return true
+            case .request, .bad, .skipped, .wait, .unreadable: return false
+            }
+        }
+        return false
+    }
+
     private func isOver(_ ending: FinishedRequests.Ending) -> Bool {
         ending == .fetched || !retriesFailed
     }

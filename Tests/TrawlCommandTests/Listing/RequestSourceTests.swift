@@ -95,6 +95,20 @@ struct RequestSourceTests {
         withExtendedLifetime(directory) {}
     }
 
+    @Test(
+        "behind the last request nothing is left but lines that say nothing",
+        arguments: [("", true), ("\n# the end\n\n", true), ("\nhttp://h/b\n", false), ("a\t../b\n", false)])
+    func exhausted(rest: String, expected: Bool) throws {
+        let directory = try ScratchDirectory()
+        try directory.put("list", "http://h/a\n" + rest)
+        let source = RequestSource(
+            [ListedRequest(url: "http://h/", out: nil)], try ListReader(directory.path + "/list"), .plain,
+            in: ScratchPlaces(["/tmp"]))
+        for _ in 0..<2 { if case .request = source.next() {} else { Issue.record("no request") } }
+        #expect(source.isExhausted() == expected)
+        withExtendedLifetime(directory) {}
+    }
+
     @Test("where objects are no requests they speak against a list like other lines")
     func objectsOfPlainLists() throws {
         let directory = try ScratchDirectory()

@@ -236,6 +236,23 @@ struct GetListTests {
         }
     }
 
+    @Test("a run whose last fetches end after a signal has done all", arguments: [true, false])
+    func signalledAtItsEnd(hasList: Bool) async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let urls = (0..<3).map { origin.url("/delay/1500?n=\($0)") }
+            try directory.put("list", Array(urls.joined(separator: "\n").utf8))
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(),
+                ["get", "-q", "-j", "3", "--output-dir", try directory.makeDirectory("out")]
+                    + (hasList ? ["-i", directory.file("list")] : urls))
+            #expect(await eventually { (try? origin.concurrency().now) == 3 })
+            run.signal(SIGINT)
+            #expect(run.exitStatus(within: 20_000) == 0)
+            #expect(try directory.names() == ["list", "out", "out/1500", "out/1500.1", "out/1500.2"])
+        }
+    }
+
     @Test("a file that an option names and that cannot be read: curl's status for one URL, 2 for several")
     func unreadableFiles() throws {
         for (option, status) in [("-H@", 26), ("-d@", 26), ("-w@", 26), ("--cacert=", 77)] as [(String, Int32)] {
