@@ -132,7 +132,7 @@ struct SequentialRun {
     }
 
     private mutating func fetchAll() {
-        while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken, !tally.engineIsDown {
+        while current.signal == nil, !tally.isBrokenOff {
             switch source.next(interrupt: interrupt.rawValue) {
             case .wait: return
             case .end:
@@ -163,6 +163,7 @@ struct SequentialRun {
         warnings.tell(coordinator, on: console)
         if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }
         tally.outputIsClosed = single.outputIsClosed
+        tally.printsAreClosed = single.printsAreClosed
         tally.outputIsBroken = single.outputIsBroken
         if status == ExitStatus.engineDown { tally.engineIsDown = true }
     }
@@ -175,11 +176,19 @@ struct SequentialRun {
         coordinator.shutdownBlocking(grace: .zero)
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         plan.cookieFiles?.save(from: coordinator, console)
-        // One that came behind that ended nothing but the wait for validations.
-        if let signal = current.signal, !isComplete {
-            if plan.isSingle { Signals.die(of: signal) }
+        let signal = current.signal
+        if signal != nil || tally.printsAreClosed, leavesRequests {
+            if plan.isSingle, let signal { Signals.die(of: signal) }
             tally.wasStopped = true
         }
-        return plan.isSingle && !tally.outputIsClosed ? status : tally.status
+        return plan.isSingle ? status : tally.status
+    }
+
+    /// Whether something is left: the fetch that a signal ended, or what comes behind it.
+    private var leavesRequests: Bool {
+        // A signal that came later ended nothing but the wait for validations.
+        if isComplete { return false }
+        if current.signal != nil, status != ExitStatus.success { return true }
+        return !source.isExhausted()
     }
 }

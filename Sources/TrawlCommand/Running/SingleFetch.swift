@@ -34,7 +34,10 @@ struct SingleFetch {
     let heads: BodyWriter?
     /// Whether the head came that is all there is to come: the fetch was ended by this side.
     var isEnough = false
+    /// Who reads bodies has closed standard output.
     var outputIsClosed = false
+    /// Who reads what `-w` prints, and no bodies, has.
+    var printsAreClosed = false
     var outputIsBroken = false
 
     init(
@@ -88,7 +91,10 @@ struct SingleFetch {
             do throws(SystemError) {
                 try plan.writeOut?.write(values, on: console)
             } catch {
-                if error.errno == EPIPE { outputIsClosed = true }
+                // Whoever reads bodies there as well has seen enough of both.
+                if error.errno == EPIPE {
+                    if plan.output == .standardOutput { outputIsClosed = true } else { printsAreClosed = true }
+                }
             }
         }
         return code

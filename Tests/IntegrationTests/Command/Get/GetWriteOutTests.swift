@@ -215,6 +215,38 @@ struct GetWriteOutTests {
         #expect(Double(times.text).map { $0 > 0 } == true, "\(times.text) \(times.errors)")
     }
 
+    @Test("a reader of -w that has gone changes no status of one URL, and stops several where any is left")
+    func closedReader() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            func start(_ arguments: [String]) throws -> ChildProcess {
+                try ChildProcess(
+                    try BuiltProducts.trawl(), ["get", "-s", "--no-cache", "-w", "%{http_code}\\n"] + arguments)
+            }
+            let missing = origin.url("/status/404?body=no")
+            let intoFiles = ["-O", "--output-dir", directory.path, "-D", directory.file("heads")]
+            let cases: [(arguments: [String], status: Int32)] = [
+                (["-f", "-o", directory.file("x"), missing], 22), (["-f", missing], 22),
+                (["-o", directory.file("x"), origin.url("/bytes/3")], 0),
+                (intoFiles + [origin.url("/bytes/4"), origin.url("/bytes/5")], 75),
+                // Who reads bodies has all it wanted.
+                (["-f", missing, origin.url("/bytes/6")], 0),
+            ]
+            for (arguments, status) in cases {
+                let run = try start(arguments)
+                shutdown(run.output, Int32(SHUT_RDWR))
+                #expect(run.exitStatus(within: 20_000) == status, "\(arguments)")
+            }
+            #expect(try origin.log(prefix: "/bytes").map(\.target) == ["/bytes/3", "/bytes/4"])
+            // The last one's line is not read.
+            let last = try start(intoFiles + [origin.url("/bytes/7"), origin.url("/delay/500")])
+            #expect(last.readLine() == "200")
+            shutdown(last.output, Int32(SHUT_RDWR))
+            #expect(last.exitStatus(within: 20_000) == 0)
+            #expect(directory.content("500") != nil)
+        }
+    }
+
     @Test("-w has the same values for several URLs as for one, also of fetches that fail")
     func several() async throws {
         try await withOrigin { origin in
