@@ -177,13 +177,12 @@ extension SingleFetch {
         do throws(SystemError) {
             try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try output.write(bytes) }
         } catch {
-            if error.errno == EPIPE, output.isStandardOutput {
-                // Whoever read has seen enough.
-                outputIsClosed = true
-                fetch.cancel()
-            } else {
-                failed(error, output.name, fetch)
-            }
+            guard error.errno == EPIPE, output.isStandardOutput else { return failed(error, output.name, fetch) }
+            // The body goes elsewhere, and somebody may want that.
+            guard writer?.isStandardOutput == true else { return heads = nil }
+            // Whoever read has seen enough.
+            outputIsClosed = true
+            fetch.cancel()
         }
     }
 

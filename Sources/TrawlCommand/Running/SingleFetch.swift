@@ -30,8 +30,8 @@ struct SingleFetch {
     var isDecoded = false
     /// Why the fetch was ended by this side, with its exit code.
     var refusal: (message: String, code: Int32)?
-    /// Takes the heads for `-D`.
-    let heads: BodyWriter?
+    /// Takes the heads for `-D`; nil once nobody reads them.
+    var heads: BodyWriter?
     /// Whether the head came that is all there is to come: the fetch was ended by this side.
     var isEnough = false
     /// Who reads bodies has closed standard output.

@@ -171,6 +171,27 @@ struct GetFlagTests {
         }
     }
 
+    @Test("a reader of -D - that has gone costs neither the body nor the status of a fetch into a file")
+    func closedHeads() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let cases: [(options: [String], target: String, status: Int32)] = [
+                ([], "/bytes/70000", 0), (["-L"], "/redirect-to?url=/bytes/70000", 0),
+                (["-f"], "/status/404?body=no", 22),
+            ]
+            for (options, target, status) in cases {
+                let name = directory.file("\(status)\(options.count)")
+                let run = try ChildProcess(
+                    try BuiltProducts.trawl(),
+                    ["get", "-s", "--no-cache", "-D", "-", "-o", name, origin.url(target)] + options)
+                shutdown(run.output, Int32(SHUT_RDWR))
+                #expect(run.exitStatus(within: 20_000) == status, "\(target)")
+            }
+            for name in ["00", "01"] { #expect(directory.content(name) == ReferenceBytes.bytes(70000)) }
+            #expect(try directory.names() == ["00", "01"])
+        }
+    }
+
     @Test("directories that --create-dirs makes are not for others, as in curl")
     func madeDirectories() async throws {
         let directory = try TemporaryDirectory()
