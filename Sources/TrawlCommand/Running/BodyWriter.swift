@@ -34,9 +34,13 @@ final class BodyWriter {
 
     /// A file at the path, or the device, pipe or terminal that is there already.
     ///
-    /// - Parameter path: Absolute.
+    /// - Parameters:
+    ///   - path: Absolute.
+    ///   - replaces: Whether what is there may be written to; if not, anything there is `EEXIST`.
     static func file(_ path: String, replaces: Bool) throws(SystemError) -> BodyWriter {
         var info = stat()
+        // Nothing is opened: of a pipe that would wait for a reader.
+        if !replaces, lstat(path, &info) == 0 { throw SystemError(errno: EEXIST, call: "open") }
         let exists = stat(path, &info) == 0
         if exists, info.st_mode & S_IFMT == S_IFDIR { throw SystemError(errno: EISDIR, call: "open") }
         if (exists && info.st_mode & S_IFMT != S_IFREG) || LocalPath.standsForOpenFile(path) {
@@ -44,7 +48,6 @@ final class BodyWriter {
             guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
             return BodyWriter(.device(number), name: path.terminalSafe, replaces: true)
         }
-        if exists, !replaces { throw SystemError(errno: EEXIST, call: "open") }
         // As with files that workers write: what may not be written to is not replaced either, and a link is followed.
         if exists, access(path, W_OK) != 0 { throw SystemError(errno: errno, call: "access") }
         let place = try replaces ? FileLink.target(of: path) ?? path : path

@@ -137,14 +137,10 @@ extension SingleFetch {
     ) {
         let suggested = SuggestedFileName(disposition: head.fields.lines)
         let name: String
-        if let suggested {
-            name = suggested.text
-        } else {
-            do throws(CommandError) {
-                name = try unusedName(FileName.ofURL(request.url), &names)
-            } catch {
-                return refuse(fetch, error.message, error.status)
-            }
+        do throws(CommandError) {
+            name = try unusedName(suggested?.text ?? FileName.ofURL(request.url), &names)
+        } catch {
+            return refuse(fetch, error.message, error.status)
         }
         let path = LocalPath.joined(plan.directory, name)
         (fileName, self.path) = (name, path)

@@ -232,6 +232,39 @@ struct GetFlagTests {
         #expect(try CommandRun(["-J", "--no-cache", origin.url("/x")]).text == "/x")
     }
 
+    @Test(
+        "-OJ numbers names that a run has given already, whoever chose them",
+        arguments: [["/named?1", "/named?2"], ["/named", "/a"], ["/a", "/named"]])
+    func namedTwice(targets: [String]) throws {
+        let directory = try TemporaryDirectory()
+        let named = [("Content-Disposition", "attachment; filename=a")]
+        let origin = try ScriptedOrigin { .init(200, $0.target, $0.target.hasPrefix("/named") ? named : []) }
+        defer { origin.stop() }
+        let urls = targets.map { origin.url($0) }
+        let run = try CommandRun(["-OJ", "--no-cache", "--output-dir", directory.path] + urls)
+        #expect(run.status == 0 && run.errors == "trawl: \(urls[1]): written to a.1\n", "\(run.errors)")
+        #expect(try directory.names() == ["a", "a.1"])
+        #expect(["a", "a.1"].map { directory.content($0) } == targets.map { Array($0.utf8) })
+    }
+
+    @Test("a name that the server chose leads to no pipe, device or link that is there")
+    func namedByServerAsPipe() throws {
+        let directory = try TemporaryDirectory()
+        let origin = try ScriptedOrigin { seen in
+            .init(200, "body", [("Content-Disposition", "attachment; filename=\(seen.target.dropFirst())")])
+        }
+        defer { origin.stop() }
+        #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
+        #expect(symlink("/dev/null", directory.file("device")) == 0)
+        #expect(symlink("nowhere", directory.file("link")) == 0)
+        for name in ["pipe", "device", "link"] {
+            let run = try CommandRun(
+                ["-OJ", "--no-cache", "--output-dir", directory.path, origin.url("/" + name)], within: .seconds(30))
+            #expect(run.status == 23 && run.errors.contains("\(name): File exists"), "\(run.errors)")
+        }
+        #expect(try directory.names() == ["device", "link", "pipe"])
+    }
+
     @Test("a failure that may pass is tried again, and nothing of it is written", arguments: ["-s", "-o"])
     func retry(option: String) async throws {
         let directory = try TemporaryDirectory()
