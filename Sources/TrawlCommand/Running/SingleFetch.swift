@@ -77,7 +77,8 @@ struct SingleFetch {
         announce(fetch)
         while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result, names: &names) }
         var outcome = result
-        if isEnough, case .failure(let error) = result, error.code == .cancelled { outcome = nil }
+        // What became of the rest is chance: it was not waited for.
+        if isEnough, case .failure? = result { outcome = nil }
         let code = settle(outcome)
         var values = WriteOutValues(
             url: UserInformation.removed(from: request.url), method: request.effectiveMethod.name, exitCode: code,
@@ -164,34 +165,33 @@ struct SingleFetch {
         if let refusal { return fail(refusal.message, refusal.code) }
         switch result {
         case .success(let response):
-            let isFailure = plan.failsOnErrorStatus && response.status >= 400
-            let failure = "the response's status is \(response.status)"
-            // It came before its head's event was seen.
-            if isFailure, plan.dropsErrorBodies { return fail(failure, ExitStatus.Curl.httpError) }
-            do throws(SystemError) {
-                try writer?.finish()
-            } catch {
-                outputIsBroken = plan.sharesOutput && error.isOfTheWholeOutput
-                let name = writer?.name ?? path?.terminalSafe ?? "the file"
-                return fail("\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
-            }
-            writer = nil
-            return isFailure ? fail(failure, ExitStatus.Curl.httpError) : ExitStatus.success
+            return settle(status: response.status)
         case .failure(let error):
             outputIsBroken = plan.sharesOutput && error.isOfTheWholeOutput
             if error.code == .cancelled { return fail(nil, ExitStatus.curlCode(for: error)) }
             return fail(FailureText.of(error), ExitStatus.curlCode(for: error))
         case nil where isEnough:
-            do throws(SystemError) {
-                try writer?.finish()
-                return ExitStatus.success
-            } catch {
-                let name = writer?.name ?? "the file"
-                return fail("\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
-            }
+            return settle(status: seen.head?.status ?? 0)
         case nil:
             return fail("the fetch ended without an answer", 70)
         }
+    }
+
+    /// All that was wanted of a response has come.
+    private mutating func settle(status: Int) -> Int32 {
+        let isFailure = plan.failsOnErrorStatus && status >= 400
+        let failure = "the response's status is \(status)"
+        // It came before its head's event was seen.
+        if isFailure, plan.dropsErrorBodies { return fail(failure, ExitStatus.Curl.httpError) }
+        do throws(SystemError) {
+            try writer?.finish()
+        } catch {
+            outputIsBroken = plan.sharesOutput && error.isOfTheWholeOutput
+            let name = writer?.name ?? path?.terminalSafe ?? "the file"
+            return fail("\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
+        }
+        writer = nil
+        return isFailure ? fail(failure, ExitStatus.Curl.httpError) : ExitStatus.success
     }
 
     private mutating func fail(_ message: String?, _ code: Int32) -> Int32 {

@@ -211,6 +211,10 @@ struct GetWriteOutTests {
         #expect(
             heads.status == 0 && heads.text == "200 1 127.0.0.1 0 GET \(origin.url("/to"))",
             "\(heads.text) \(heads.errors)")
+        let kept = try CommandRun(
+            start + ["%{http_code} %{exitcode}", "--fail-with-body", "-I", "-X", "GET", origin.url("/missing")])
+        #expect(kept.status == 22 && kept.text == "404 22", "\(kept.text) \(kept.errors)")
+        #expect(directory.content("body")?.starts(with: Array("HTTP/1.1 404 ".utf8)) == true)
         let times = try CommandRun(start + ["%{time_starttransfer}", "-f", origin.url("/missing")])
         #expect(Double(times.text).map { $0 > 0 } == true, "\(times.text) \(times.errors)")
     }
