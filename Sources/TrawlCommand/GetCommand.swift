@@ -58,6 +58,10 @@ struct GetCommand: FetchingCommand {
         if !uploads.isEmpty, output.inputFile != nil { throw ValidationError("-T and -i exclude each other") }
         if !uploads.isEmpty, request.hasBody { throw ValidationError("-T and --data exclude each other") }
         if !uploads.isEmpty, request.head { throw ValidationError("-I and -T exclude each other") }
+        // Heads come before the one that names the file.
+        if output.headerName, output.include || request.head {
+            throw ValidationError("-J and \(output.include ? "--include" : "-I") exclude each other; -D writes heads")
+        }
         if uploads.contains("") { throw ValidationError("-T wants a file") }
         if output.headFile?.isEmpty == true { throw ValidationError("-D wants a file") }
     }

@@ -49,7 +49,7 @@ struct OptionsTests {
             ["--connect-to", "[::1]:80"], ["--connect-to", "a:80:b"],
             ["-o", "a", "-O"], ["-I", "-d", "x"], ["-d", "x", "--json", "y"], ["-I", "-T", "f"],
             ["-i", "l", "-i", "m"], ["-T", "f", "-i", "l"], ["-T", "f", "-d", "x"], ["-T", ""],
-            ["--ciphers", ""], ["--tls13-ciphers", ""],
+            ["--ciphers", ""], ["--tls13-ciphers", ""], ["-OJ", "--include"], ["-J", "-O", "-I"],
         ])
     func wrong(arguments: [String]) {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
