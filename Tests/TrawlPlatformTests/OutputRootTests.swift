@@ -61,6 +61,16 @@ struct OutputRootTests {
         #expect(try directory.names() == names.sorted())
     }
 
+    @Test("directories are made without a file too, where they are missing")
+    func directories() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        for path in ["x", "a/b/x", "a/b/x", "a/c/x"] { try root.makeDirectories(for: path) }
+        #expect(try directory.names() == ["a"])
+        #expect(try directory.names(in: "a") == ["b", "c"])
+        #expect(try directory.names(in: "a/b") == [])
+    }
+
     @Test(
         "no symbolic link below the root is followed", arguments: ["out/x", "in/x", "a/out/x", "a/up/x", "dangling/x"])
     func links(path: String) throws {
@@ -75,6 +85,8 @@ struct OutputRootTests {
         symlink("nowhere", directory.file("dangling"))
         let before = try directory.names()
         let found = error { () throws(OutputError) in _ = try root.createPart(for: path) }
+        let alone = error { () throws(OutputError) in try root.makeDirectories(for: path) }
+        #expect(alone == found)
         guard case .system(let error)? = found else {
             Issue.record("no error for \(path)")
             return

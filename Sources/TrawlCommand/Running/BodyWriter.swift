@@ -55,10 +55,7 @@ final class BodyWriter {
             return BodyWriter(
                 .part(try PartFile.create(besideAbsolutePath: place)), name: path.terminalSafe, replaces: replaces)
         } catch {
-            switch error {
-            case .system(let error): throw error
-            case .invalidPath, .notARegularFile: throw SystemError(errno: EINVAL, call: "open")
-            }
+            throw error.systemError
         }
     }
 

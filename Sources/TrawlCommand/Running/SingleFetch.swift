@@ -124,6 +124,7 @@ struct SingleFetch {
         guard let fileName else { throw CommandError("no file name for \(FailureText.url(request.url))") }
         let path = try plan.path(fileName)
         self.path = path
+        if plan.output == .remoteNames { try makeDirectories(for: fileName) }
         if plan.writesHeads || LocalPath.standsForOpenFile(path) {
             do throws(SystemError) {
                 writer = try BodyWriter.file(path, replaces: true)
@@ -138,6 +139,23 @@ struct SingleFetch {
         options.savesErrorBodies = true
         options.dropsErrorBodies = plan.dropsErrorBodies
         return .file(path, options: options)
+    }
+
+    /// Makes the directories that a name of the list needs, as workers do: none is reached by a link.
+    private func makeDirectories(for name: String) throws(CommandError) {
+        guard name.utf8.contains(UInt8(ascii: "/")) else { return }
+        do throws(SystemError) {
+            let root = try OutputRoot(path: plan.directory)
+            do throws(OutputError) {
+                try root.makeDirectories(for: name)
+            } catch {
+                throw error.systemError
+            }
+        } catch {
+            throw CommandError(
+                "\(place)\(LocalPath.joined(plan.directory, name).terminalSafe): \(SystemError.reason(error.errno))",
+                status: ExitStatus.Curl.writeError)
+        }
     }
 
     /// The name, or with a number where another of this run has it.

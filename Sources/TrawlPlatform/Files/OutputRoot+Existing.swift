@@ -1,7 +1,7 @@
 import CTrawlPlatform
 import Glibc
 
-/// What is there already: the root itself, and files beneath it.
+/// What is there: the root itself, directories and files beneath it.
 extension OutputRoot {
     /// Which directory the root is.
     package func identity() throws(SystemError) -> FileIdentity { try FileIdentity(of: root.descriptor) }
@@ -17,16 +17,25 @@ extension OutputRoot {
 
     /// Opens a regular file for reading. No symbolic link leads to one.
     package func open(_ relativePath: String) throws(OutputError) -> Descriptor {
-        let (directory, name) = try place(of: relativePath)
+        let (directory, name) = try place(of: relativePath, isMade: false)
         return try Self.open(name, in: directory)
     }
 
-    /// The directory a file is in, which is not made for it, and its name there.
-    private func place(of relativePath: String) throws(OutputError) -> (directory: OpenDirectory, name: [UInt8]) {
+    /// Makes the sub-directories that a file's path needs, where they are missing. No symbolic link leads to one.
+    package func makeDirectories(for relativePath: String) throws(OutputError) {
+        _ = try place(of: relativePath, isMade: true)
+    }
+
+    /// The directory a file is in, and its name there.
+    ///
+    /// - Parameter isMade: Whether it is made where it is missing.
+    private func place(
+        of relativePath: String, isMade: Bool
+    ) throws(OutputError) -> (directory: OpenDirectory, name: [UInt8]) {
         let checked = try relativePath.withBytes { (bytes) throws(OutputError) in try OutputPath(checking: bytes) }
         var obstacle: Int?
         do throws(SystemError) {
-            let directory = try directory(of: relativePath, checked, isMade: false, &obstacle)
+            let directory = try directory(of: relativePath, checked, isMade: isMade, &obstacle)
             return (directory, Array(relativePath.utf8.dropFirst(checked.nameStart)))
         } catch {
             throw .system(error)

@@ -12,7 +12,7 @@ enum FileCopy {
         do throws(OutputError) {
             part = try root.createPart(for: body.path, detours: true)
         } catch {
-            throw plain(error)
+            throw error.systemError
         }
         if part.rawValueToPassOn == nil {
             try fill(part, from: body.file.descriptor.rawValue)
@@ -40,14 +40,7 @@ enum FileCopy {
             }
             return part
         } catch {
-            throw plain(error)
-        }
-    }
-
-    private static func plain(_ error: OutputError) -> SystemError {
-        switch error {
-        case .system(let error): error
-        case .invalidPath, .notARegularFile: SystemError(errno: EINVAL, call: "open")
+            throw error.systemError
         }
     }
 

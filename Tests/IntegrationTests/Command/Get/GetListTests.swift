@@ -185,6 +185,29 @@ struct GetListTests {
         }
     }
 
+    @Test(
+        "directories that a line names are made, and none is reached by a link, one by one as together",
+        arguments: [[], ["-v"], ["--include"], ["-D", "/dev/null"], ["-J"]])
+    func directories(options: [String]) async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let (out, other) = (try directory.makeDirectory("out"), try directory.makeDirectory("other"))
+            #expect(symlink(other, out + "/link") == 0)
+            let lines = ["sub/dir/a", "link/b", "sub/c"].enumerated().map { index, name in
+                origin.url("/bytes/\(index + 5)") + "\t" + name
+            }
+            try directory.put("list", Array(lines.joined(separator: "\n").utf8))
+            let run = try get(options + ["--no-cache", "-i", directory.file("list"), "--output-dir", out])
+            #expect(run.status == 1 && run.errors.contains("/list:2: "), "\(run.errors)")
+            #expect(try directory.names().filter { $0.hasPrefix("other") } == ["other"])
+            for (name, count) in [("out/sub/dir/a", 5), ("out/sub/c", 7)] {
+                let content = directory.content(name) ?? []
+                #expect(content.suffix(count).elementsEqual(ReferenceBytes.bytes(count)), "\(name): \(content.count)")
+                #expect(content.count == count || options == ["--include"])
+            }
+        }
+    }
+
     @Test("with -v one conversation is shown after the other")
     func verbose() async throws {
         try await withOrigin { origin in
