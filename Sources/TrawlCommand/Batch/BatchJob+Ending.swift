@@ -141,9 +141,11 @@ extension BatchJob {
     private mutating func writeOut(
         _ fetch: FetchInFlight, _ result: Result<Response, FetchError>, _ failure: Failure?, file: String?
     ) {
+        let request = templates.request(of: fetch.request)
         var values = WriteOutValues(
-            url: UserInformation.removed(from: fetch.request.url), method: templates.method(of: fetch.request),
+            url: UserInformation.removed(from: fetch.request.url), method: request.effectiveMethod.name,
             exitCode: failure?.curlCode ?? 0, total: fetch.notes?.exchangeStart?.duration(to: now) ?? .zero)
+        values.referer = request.fields["Referer"] ?? ""
         switch result {
         case .success(let response):
             values.response = response

@@ -173,14 +173,3 @@ final class CacheExport {
         lines.removeAll()
     }
 }
-
-extension OutputError {
-    /// The system's word for it.
-    fileprivate var systemError: SystemError {
-        switch self {
-        case .system(let error): error
-        case .invalidPath: SystemError(errno: EINVAL, call: "openat")
-        case .notARegularFile: SystemError(errno: EEXIST, call: "openat")
-        }
-    }
-}

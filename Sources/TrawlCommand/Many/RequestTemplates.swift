@@ -60,10 +60,8 @@ final class RequestTemplates {
         try? coordinator.target(of: request.url, plain)
     }
 
-    /// The method of a request of the list.
-    func method(of request: ListedRequest) -> String {
-        (request.own.map(base.changed) ?? base).effectiveMethod.name
-    }
+    /// A request of the list as the library's value, but for its URL.
+    func request(of listed: ListedRequest) -> Request { listed.own.map(base.changed) ?? base }
 
     private static func files(
         for request: Request, dropsErrorBodies: Bool, dropsPassingErrors: Bool, namesFromHeads: Bool

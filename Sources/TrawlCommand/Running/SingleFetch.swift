@@ -83,6 +83,7 @@ struct SingleFetch {
         var values = WriteOutValues(
             url: UserInformation.removed(from: request.url), method: request.effectiveMethod.name, exitCode: code,
             total: fetch.exchangeStart?.duration(to: MonotonicClock.now()) ?? .zero)
+        values.referer = request.fields["Referer"] ?? ""
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }
         values.seen = seen

@@ -26,6 +26,7 @@ struct WriteOut: Equatable, Sendable {
         case numberOfFields = "num_headers"
         case numberOfRedirects = "num_redirects"
         case redirectURL = "redirect_url"
+        case referer
         case remoteAddress = "remote_ip"
         case remotePort = "remote_port"
         case scheme

@@ -6,6 +6,8 @@ import TrawlURL
 struct WriteOutValues: Sendable {
     var url: String
     var method: String
+    /// The Referer that was sent; empty is none.
+    var referer = ""
     var response: Response?
     var error: FetchError?
     var exitCode: Int32
@@ -59,6 +61,7 @@ struct WriteOutValues: Sendable {
         case .numberOfFields: return String(lastHead?.fields.count ?? 0)
         case .numberOfRedirects: return String(response?.redirects.count ?? seen.redirects.count)
         case .redirectURL: return lastHead.flatMap(redirectURL) ?? ""
+        case .referer: return referer
         case .remoteAddress: return hops.last?.remoteAddress.map { Self.address($0).host } ?? ""
         case .remotePort: return hops.last?.remoteAddress.map { Self.address($0).port } ?? "0"
         case .scheme: return lastURL.prefix { $0 != ":" }.uppercased()

@@ -170,6 +170,21 @@ struct GetWriteOutTests {
         }
     }
 
+    @Test("-w has the Referer that was sent, for one URL and for several", arguments: [1, 2])
+    func referer(count: Int) async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let format = ["-s", "--no-cache", "-w", "[%{referer}]"]
+            let urls = (0..<count).flatMap { ["-o", directory.file("\($0)"), origin.url("/bytes/\($0)")] }
+            for (options, text) in [
+                ([], "[]"), (["-e", "http://r/"], "[http://r/]"), (["-H", "Referer: x"], "[x]"),
+            ] as [([String], String)] {
+                let run = try CommandRun(format + options + urls)
+                #expect(run.text == String(repeating: text, count: count), "\(run.errors)")
+            }
+        }
+    }
+
     @Test("-w knows the status and the redirects of a fetch that failed with a response")
     func failures() async throws {
         try await withOrigin { origin in
