@@ -250,7 +250,7 @@ struct RequestObject {
     private mutating func readTimeout(_ reader: inout JSONReader) throws(JSONError) {
         guard let number = try number(.timeout, &reader) else { return }
         timeout = Self.duration(number.double)
-        if timeout == nil { complain("timeout must be a number of seconds above 0 and at most ten years") }
+        if timeout == nil { complain("timeout must be a number of seconds above 0") }
     }
 
     private mutating func readOut(_ reader: inout JSONReader) throws(JSONError) {
@@ -350,7 +350,9 @@ struct RequestObject {
     }
 
     private static func duration(_ seconds: Double) -> Duration? {
-        guard seconds > 0, seconds <= 10 * 366 * 86_400 else { return nil }
+        guard seconds > 0 else { return nil }
+        // More than the most of `-m` mean that.
+        guard seconds < SecondsArgument.most / .seconds(1) else { return SecondsArgument.most }
         return max(.seconds(seconds), .nanoseconds(1))
     }
 

@@ -1,5 +1,8 @@
 /// A time in seconds, with at most nanoseconds after the point: `30`, `2.5`. At most ten years; zero is no limit.
 struct SecondsArgument: Equatable {
+    /// Ten years.
+    static let most = Duration.seconds(10 * 366 * 86_400)
+
     let duration: Duration
 
     init?(argument: String) {
@@ -7,7 +10,7 @@ struct SecondsArgument: Equatable {
         guard argument.utf8.count <= 30, argument != ".",
             parts.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } })
         else { return nil }
-        guard let whole = parts[0].isEmpty ? 0 : Int64(parts[0]), whole <= 10 * 366 * 86_400, !argument.isEmpty else {
+        guard let whole = parts[0].isEmpty ? 0 : Int64(parts[0]), Self.most >= .seconds(whole), !argument.isEmpty else {
             return nil
         }
         var nanoseconds: Int64 = 0
