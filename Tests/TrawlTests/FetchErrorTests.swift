@@ -40,6 +40,9 @@ struct FetchErrorTests {
     func escaping() {
         #expect("plain".terminalSafe == "plain")
         #expect("a\u{1B}[2J\u{202E}b\u{9B}".terminalSafe == #"a\u{1b}[2J\u{202e}b\u{9b}"#)
+        for mark in ["\u{61C}", "\u{200E}", "\u{200F}", "\u{2066}", "\u{2069}"] {
+            #expect("a\(mark)b".terminalSafe.unicodeScalars.allSatisfy { $0.isASCII })
+        }
         #expect("größe".terminalSafe == "größe")
     }
 }
