@@ -12,7 +12,7 @@ struct ListedRequest: Sendable, Equatable {
     let out: String?
     /// What it says beside; nil for most.
     let own: OwnTerms?
-    /// What a second run knows the request by.
+    /// What a second run knows the request by; zero in `pipe`.
     let key: RequestKey
 
     /// A plain line's request.

@@ -120,6 +120,7 @@ struct RequestLineTests {
     func absent() throws {
         let bare = try #require(parsed(#"{"url":"x"}"#, .pipe))
         #expect(bare.url == "x" && bare.id == nil && bare.out == nil && bare.own == nil)
+        #expect(bare.key == RequestKey(bits: 0))
         let nulls = try #require(
             parsed(
                 #"{"url":"x","id":null,"method":null,"headers":null,"body":null,"body_base64":"aGk=","timeout":null,"auth":null}"#,
