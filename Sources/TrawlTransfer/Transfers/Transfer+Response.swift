@@ -242,8 +242,8 @@ extension Transfer {
         }
     }
 
-    /// The path with the name that the response suggests as its last part; nil when it suggests none, or none is
-    /// wanted.
+    /// The path with the name that the response suggests as its last part; nil when it suggests none, none is wanted,
+    /// or there is no room for it.
     private func suggestedPath(insteadOf path: String) -> String? {
         guard lease.options.contains(.namesFromDisposition), let head, head.status / 100 == 2,
             let name = SuggestedFileName(disposition: head.fields)
@@ -251,7 +251,8 @@ extension Transfer {
         // By bytes: a combining character behind the slash is one Character with it.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let directory = slash.map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
-        return directory + name.text
+        let suggested = directory + name.text
+        return suggested.utf8.count <= WireProtocol.maximumPath ? suggested : nil
     }
 
     /// The coordinator's answer to a head.

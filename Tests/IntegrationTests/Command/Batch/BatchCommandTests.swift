@@ -198,6 +198,26 @@ struct BatchCommandTests {
         }
     }
 
+    @Test("a name that a response suggests is left out where the path has no room for it")
+    func suggestedTooLong() throws {
+        let bed = try BatchBed()
+        let long = String(repeating: "n", count: 240)
+        let origin = try ScriptedOrigin { seen in
+            let name = seen.target.hasSuffix("/x") ? long : "short"
+            return .init(200, seen.target, [("Content-Disposition", "attachment; filename=\(name)")])
+        }
+        defer { origin.stop() }
+        // With the long name behind them they are more than 4095 bytes.
+        let part = "/" + String(repeating: "p", count: 200)
+        let parts = String(repeating: part, count: 19) + "/and-the-last-of-the-parts"
+        try bed.putList([origin.url(parts + "/x"), origin.url(parts + "/y")])
+        let run = try bed.run(["-J"])
+        #expect(run.status == 0, "\(run.errors)")
+        let host = "127.0.0.1_\(origin.port)"
+        #expect(try bed.files() == ["\(host)\(parts)/short", "\(host)\(parts)/x"])
+        #expect(bed.directory.content("out/\(host)\(parts)/x") == Array((parts + "/x").utf8))
+    }
+
     // MARK: Lists
 
     @Test("bad lines get a record each, with their number, and the rest goes on")
