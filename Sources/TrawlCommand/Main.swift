@@ -30,6 +30,10 @@ enum Main {
             return tell(
                 CommandError("there is no subcommand '\(FailureText.url(word))' (see: trawl help)"), likeCurl: false)
         }
+        // Whatever options stand behind it.
+        if let word = given.first, TrawlCommand.isReserved(word) {
+            return tell(CommandError(missing(word)), likeCurl: false)
+        }
         let isPipe = given.first == PipeCommand.configuration.commandName
         let isNamed = given.first == GetCommand.configuration.commandName
         let isGet = isNamed || !TrawlCommand.isSubcommand(given.first ?? "")
@@ -50,8 +54,9 @@ enum Main {
         // Parsed without its parent a command starts a third sooner. What it refuses, help and words that name other
         // subcommands among it, is the parent's to answer.
         if isGet, let get = try? GetCommand.parse(isNamed ? Array(arguments.dropFirst()) : arguments) {
-            if !isNamed, let word = get.urls.first, TrawlCommand.isSubcommand(word) {
-                return tell(CommandError(hidden(word)), likeCurl: false)
+            if !isNamed, let word = get.urls.first {
+                if TrawlCommand.isSubcommand(word) { return tell(CommandError(hidden(word)), likeCurl: false) }
+                if TrawlCommand.isReserved(word) { return tell(CommandError(missing(word)), likeCurl: false) }
             }
             return execute(get)
         }
@@ -74,6 +79,11 @@ enum Main {
     /// What is said of a subcommand behind options, which would be fetched as a host.
     private static func hidden(_ word: String) -> String {
         "options go behind the subcommand: trawl \(word) … (a host of that name is http://\(word))"
+    }
+
+    /// What is said of a subcommand that is to come.
+    private static func missing(_ word: String) -> String {
+        "there is no subcommand '\(word)' yet (a host of that name is http://\(word))"
     }
 
     private static func execute(_ command: some RunnableCommand) -> Int32 {

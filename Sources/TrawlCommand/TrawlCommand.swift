@@ -38,6 +38,12 @@ struct TrawlCommand: ParsableCommand {
         word == "help" || configuration.subcommands.contains { $0.configuration.commandName == word }
     }
 
+    /// Subcommands that are to come: no hosts until then, so that what a command line does stays the same.
+    private static let reserved: Set = ["agent", "config", "crawl", "merge", "plan", "report", "resume"]
+
+    /// Whether a first argument names a subcommand that is not there yet.
+    static func isReserved(_ word: String) -> Bool { reserved.contains(word) }
+
     /// The words after `trawl help` for what these arguments are about: a subcommand, and one of its own.
     static func helpPage(for arguments: [String]) -> String {
         let get = GetCommand.configuration.commandName ?? ""

@@ -39,6 +39,22 @@ struct HelpCommandTests {
     }
 
     @Test(
+        "a subcommand that is to come is told as one, and not fetched as a host",
+        arguments: [
+            ["crawl", "http://127.0.0.1:1/"], ["crawl", "--depth", "2"], ["-sS", "resume"], ["plan"], ["report"],
+            ["merge", "a", "b"], ["agent"], ["config", "--show-origin"],
+        ])
+    func reserved(arguments: [String]) throws {
+        let word = try #require(arguments.first { !$0.hasPrefix("-") })
+        let run = try CommandRun(arguments)
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.errors == "trawl: there is no subcommand '\(word)' yet (a host of that name is http://\(word))\n")
+        // Behind get it is a host, which is not asked for here.
+        let host = try CommandRun(["get", "-s", "--proto", "=https", word])
+        #expect(host.status == 1 && host.errors.isEmpty, "\(host.errors)")
+    }
+
+    @Test(
         "a subcommand behind options is told as one, and not fetched as a host",
         arguments: [
             (["-L", "get", "http://127.0.0.1:1/"], "get"), (["-s", "batch", "list"], "batch"),

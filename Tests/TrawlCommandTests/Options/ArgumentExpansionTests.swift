@@ -74,7 +74,7 @@ struct ArgumentExpansionTests {
         #expect(try expand(["get", "--url", "h"]) == ["get", "h"])
         // What would be something else, and what is no URL of get.
         for others in [
-            ["--url", "-x"], ["--url=-x"], ["--url", "batch"], ["--url"], ["batch", "--url", "h"],
+            ["--url", "-x"], ["--url=-x"], ["--url", "batch"], ["--url", "crawl"], ["--url"], ["batch", "--url", "h"],
             ["-d", "--url", "h"], ["--", "--url", "h"],
         ] {
             #expect(try expand(others) == others)

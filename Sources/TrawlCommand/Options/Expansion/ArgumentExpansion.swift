@@ -124,6 +124,7 @@ enum ArgumentExpansion {
     /// Whether a URL is taken for one without its option, too.
     private static func isPlainURL(_ url: Substring) -> Bool {
         !url.isEmpty && !url.hasPrefix("-") && !TrawlCommand.isSubcommand(String(url))
+            && !TrawlCommand.isReserved(String(url))
     }
 
     private static func hasEmptyValue(_ argument: String) -> Bool {
