@@ -73,6 +73,23 @@ struct PoliteCommandTests {
         #expect(await trying.next()?.status == 200)
     }
 
+    @Test("pipe follows a redirect with Retry-After at once, unless --retry-after-max says otherwise")
+    func pipeRedirect() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.target == "/from" ? .init(302, "", [("Location", "/to"), ("Retry-After", "500")]) : .init(200)
+        }
+        defer { origin.stop() }
+        let line = #"{"url":"\#(origin.url("/from"))"}"#
+        let plain = try PipeProcess(["--no-cache"])
+        await plain.write([line], ends: true)
+        #expect(await plain.next()?.status == 200)
+        let waiting = try PipeProcess(["--no-cache", "--retry-after-max", "1"])
+        let start = ContinuousClock.now
+        await waiting.write([line], ends: true)
+        #expect(await waiting.next()?.status == 200)
+        #expect(ContinuousClock.now - start >= .seconds(1))
+    }
+
     @Test("very many hosts to which nothing can be sent fail one by one")
     func manyHosts() throws {
         let bed = try BatchBed()
