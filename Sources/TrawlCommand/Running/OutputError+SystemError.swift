@@ -6,7 +6,8 @@ extension OutputError {
     var systemError: SystemError {
         switch self {
         case .system(let error): error
-        case .invalidPath, .notARegularFile: SystemError(errno: EINVAL, call: "open")
+        case .invalidPath: SystemError(errno: EINVAL, call: "openat")
+        case .notARegularFile: SystemError(errno: EEXIST, call: "openat")
         }
     }
 }
