@@ -51,7 +51,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 profile.write(to: &payload)
             }
         case .lease(let lease):
-            return writer.frame(.lease, descriptors: lease.descriptorCount) { lease.write(to: &$0) }
+            return Self.writeLease(lease, to: &writer)
         case .answer(let lease, let disposition):
             return writer.frame(.answer, descriptors: descriptorCount) { payload in
                 payload.write(lease)
@@ -77,6 +77,13 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 payload.write(order.rawValue)
             }
         }
+    }
+
+    /// Appends a `lease` frame without the message in between, which would copy the largest value there is.
+    ///
+    /// - Returns: False when it is longer than a frame may be; then nothing was written.
+    package static func writeLease(_ lease: Lease, to writer: inout WireWriter) -> Bool {
+        writer.frame(.lease, descriptors: lease.descriptorCount) { lease.write(to: &$0) }
     }
 
     /// The message of a frame.

@@ -104,6 +104,20 @@ struct DescriptorFrameTests {
         #expect(left == [])
     }
 
+    @Test("a lease without a message around it is the same frame", arguments: 0..<50 as Range<UInt64>)
+    func bareLease(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let lease = Lease.random(using: &random)
+        let descriptors = (0..<lease.descriptorCount).map { 3 + Int32($0) }
+        var bare = OutgoingFrames()
+        let wasAdded = bare.appendLease(lease, descriptors: descriptors)
+        #expect(wasAdded)
+        var wrapped = OutgoingFrames()
+        _ = wrapped.append(.lease(lease), descriptors: descriptors)
+        let sent = sendAll(&bare)
+        #expect(sent == sendAll(&wrapped))
+    }
+
     @Test("what was never sent is given back")
     func removeAll() {
         var outgoing = OutgoingFrames()

@@ -110,16 +110,16 @@ extension Supervisor {
         return part
     }
 
-    /// Tells the worker of the next hop how much of the body has come, and gives it that where another's file holds it.
-    func addPart(of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]) {
-        guard let part = fetch.engine.resumable, part.offset > 0 else { return }
+    /// How much of the body has come, for the next hop's worker, which is given that where another's file holds it.
+    func partThatCame(of fetch: RunningFetch, _ descriptors: inout [Int32]) -> UInt64 {
+        guard let part = fetch.engine.resumable, part.offset > 0 else { return 0 }
         switch fetch.plan.sink {
         case .memory, .rooted:
-            guard let file = part.file else { return }
+            guard let file = part.file else { return 0 }
             descriptors.append(file.descriptor.rawValue)
         case .discard, .stream, .opened: break
         }
-        lease.part = part.offset
+        return part.offset
     }
 
     /// Whether a stream whose worker died can be gone on with behind what its reader has been given.

@@ -50,6 +50,15 @@ package struct OutgoingFrames: Sendable {
         return true
     }
 
+    /// Adds a `lease` message, as above, without the message in between.
+    package mutating func appendLease(_ lease: Lease, descriptors: [Int32] = []) -> Bool {
+        precondition(descriptors.count == lease.descriptorCount, "a message brings the descriptors it speaks of")
+        let position = end
+        guard CoordinatorMessage.writeLease(lease, to: &writer) else { return false }
+        if !descriptors.isEmpty { marks.append(Mark(position: position, descriptors: descriptors)) }
+        return true
+    }
+
     /// Adds a message, as above.
     package mutating func append(_ message: WorkerMessage, descriptors: [Int32] = []) -> Bool {
         precondition(descriptors.count == message.descriptorCount, "a message brings the descriptors it speaks of")

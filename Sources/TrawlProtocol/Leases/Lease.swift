@@ -17,35 +17,66 @@ package struct Lease: Sendable, Hashable {
     /// What goes on the wire beside the fields of framing, in this order.
     package var fields: FieldLines
     /// What is sent.
-    package var body = RequestBody.none
+    package var body: RequestBody
     /// Where the body of the response goes.
-    package var sink = BodySink.memory
+    package var sink: BodySink
     /// Which heads are wanted before the end.
-    package var heads = HeadDelivery.withEnd
+    package var heads: HeadDelivery
     /// Milliseconds for the whole hop; 0 is no limit.
-    package var timeout: UInt64 = 0
+    package var timeout: UInt64
     /// What is done and left alone on the way.
-    package var options: LeaseOptions = [.mayReuseConnection, .mayKeepConnection]
+    package var options: LeaseOptions
     /// What the hop may do with the profile's cache; empty is nothing at all.
-    package var cache: CacheAccess = []
+    package var cache: CacheAccess
     /// The limits of bandwidth it is under.
-    package var limits = LimitNumbers.unlimited
+    package var limits: LimitNumbers
     /// The proxy the hop goes through; nil is none.
     package var proxy: ProxyRoute?
     /// Whether nobody can be asked about the server's certificate: then one that the rules have nothing against is good.
-    package var asksNobody = false
+    package var asksNobody: Bool
     /// The certificate of the server that needs no answer any more.
-    package var trusted = DecidedCertificate.undecided
+    package var trusted: DecidedCertificate
     /// Who the connection is opened as; nil for nobody.
     package var login: ConnectionLogin?
     /// Stands for what `Authorization` says, to the cache, where that differs each time; empty where it does not.
-    package var identity: [UInt8] = []
+    package var identity: [UInt8]
     /// What its connection counts for; nil where connections are not limited.
     package var counted: CountedOrigin?
     /// How many bytes of the body have come already, of which the request asks for the rest: a response of 206 goes on
     /// behind them; 0 is none. Of a body kept in memory or written beneath an output root they are in the file whose
     /// descriptor comes last.
-    package var part: UInt64 = 0
+    package var part: UInt64
+
+    /// A lease in all its parts. Made in one go: what is changed after it was made is copied.
+    @inlinable
+    package init(
+        id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, originLength: UInt16,
+        fields: FieldLines, body: RequestBody, sink: BodySink, heads: HeadDelivery, timeout: UInt64,
+        options: LeaseOptions, cache: CacheAccess, limits: LimitNumbers, proxy: ProxyRoute?, asksNobody: Bool,
+        trusted: DecidedCertificate, login: ConnectionLogin?, identity: [UInt8], counted: CountedOrigin?, part: UInt64
+    ) {
+        self.id = id
+        self.profile = profile
+        self.progressIndex = progressIndex
+        self.method = method
+        self.url = url
+        self.originLength = originLength
+        self.fields = fields
+        self.body = body
+        self.sink = sink
+        self.heads = heads
+        self.timeout = timeout
+        self.options = options
+        self.cache = cache
+        self.limits = limits
+        self.proxy = proxy
+        self.asksNobody = asksNobody
+        self.trusted = trusted
+        self.login = login
+        self.identity = identity
+        self.counted = counted
+        self.part = part
+    }
 
     /// How many descriptors travel with the frame: the request body's first, then the sink's, then the part's.
     package var descriptorCount: Int {
@@ -149,13 +180,12 @@ extension Lease {
         id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, originLength: Int? = nil,
         fields: FieldLines
     ) {
-        self.id = id
-        self.profile = profile
-        self.progressIndex = progressIndex
-        self.method = method
-        self.url = url
-        self.originLength = UInt16(clamping: originLength ?? Self.thirdSlash(in: url))
-        self.fields = fields
+        self.init(
+            id: id, profile: profile, progressIndex: progressIndex, method: method, url: url,
+            originLength: UInt16(clamping: originLength ?? Self.thirdSlash(in: url)), fields: fields, body: .none,
+            sink: .memory, heads: .withEnd, timeout: 0, options: [.mayReuseConnection, .mayKeepConnection], cache: [],
+            limits: .unlimited, proxy: nil, asksNobody: false, trusted: .undecided, login: nil, identity: [],
+            counted: nil, part: 0)
     }
 
     private static func thirdSlash(in url: String) -> Int {

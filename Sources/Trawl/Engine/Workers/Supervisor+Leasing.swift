@@ -25,34 +25,29 @@ extension Supervisor {
             isCounted: leases.countsConnections(limit))
         beginAttempt(of: fetch, by: worker, grant)
         do throws(FetchError) {
-            let fields = try fieldsToSend(for: fetch)
+            var fields = try fieldsToSend(for: fetch)
             record(fetch, sending: fields)
             let terms = fetch.engine.terms
             let assignment = profiles.assignment(for: terms)
-            var lease = Lease(
+            let proxy = try proxyRoute(fetch, &fields)
+            fetch.engine.sendsOnce = hosts.queues.hasDelay(of: fetch.engine.origin)
+            let limits = limits(for: fetch)
+            countLease(of: fetch, under: limits)
+            var descriptors: [Int32] = []
+            let body = bodyToSend(of: fetch, &descriptors)
+            let sink = try sinkOfBody(of: fetch, &descriptors)
+            let part = partThatCame(of: fetch, &descriptors)
+            let trusted = decidedCertificate(for: fetch)
+            let cache = cacheAccess(of: fetch, &fields)
+            let options = leaseOptions(for: fetch, keepsConnection: keepsConnection)
+            let lease = Lease(
                 id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
                 method: fetch.engine.method, url: fetch.engine.target.text,
-                originLength: fetch.engine.target.originLength, fields: fields)
-            lease.proxy = try proxyRoute(fetch, &lease.fields)
-            fetch.engine.sendsOnce = hosts.queues.hasDelay(of: fetch.engine.origin)
-            lease.options.set(.sendsOnce, fetch.engine.sendsOnce)
-            lease.options.set(.mayReuseConnection, terms.reusesConnection && !fetch.engine.isRepeated)
-            lease.options.set(.mayKeepConnection, terms.keepsConnection && keepsConnection)
-            lease.counted = counted(fetch.engine.origin, limit: limit)
-            lease.limits = limits(for: fetch)
-            countLease(of: fetch, under: lease.limits)
-            if let deadline = fetch.engine.deadline {
-                // A question about a hop whose worker died may be open, and the clock stand since it was asked.
-                let time = fetch.engine.stoppedAt ?? now
-                let rest = deadline.nanoseconds > time.nanoseconds ? deadline.nanoseconds - time.nanoseconds : 0
-                lease.timeout = max(1, rest / 1_000_000)
-            }
-            var descriptors: [Int32] = []
-            addBody(of: fetch, to: &lease, &descriptors)
-            try addSink(of: fetch, to: &lease, &descriptors)
-            addIdentity(of: fetch, to: &lease)
-            addCache(of: fetch, to: &lease)
-            addQuestions(about: fetch, to: &lease)
+                originLength: UInt16(clamping: fetch.engine.target.originLength), fields: fields, body: body,
+                sink: sink, heads: headDelivery(for: fetch), timeout: timeLeft(of: fetch), options: options,
+                cache: cache, limits: limits, proxy: proxy, asksNobody: asksNobody(about: fetch), trusted: trusted,
+                login: login(of: fetch), identity: fetch.engine.authentication?.server?.identity ?? [],
+                counted: counted(fetch.engine.origin, limit: limit), part: part)
             guard link.tell(assignment, terms) else { throw FetchError.headTooLarge(fetch) }
             try send(lease, descriptors, of: fetch, to: link)
             pool.markDirty(worker)
@@ -65,7 +60,7 @@ extension Supervisor {
         _ lease: Lease, _ descriptors: [Int32], of fetch: RunningFetch, to link: WorkerLink
     ) throws(FetchError) {
         do throws(WorkerLink.SendError) {
-            try link.send(.lease(lease), descriptors: descriptors)
+            try link.send(lease, descriptors: descriptors)
         } catch {
             switch error {
             case .tooLong: throw FetchError.headTooLarge(fetch)
@@ -132,27 +127,33 @@ extension Supervisor {
         channel.post(.attempt(fetch.engine.attempts))
     }
 
-    private func addBody(of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]) {
+    /// Milliseconds that are left for all of a fetch; 0 is no limit.
+    private func timeLeft(of fetch: RunningFetch) -> UInt64 {
+        guard let deadline = fetch.engine.deadline else { return 0 }
+        // A question about a hop whose worker died may be open, and the clock stand since it was asked.
+        let time = fetch.engine.stoppedAt ?? now
+        let rest = deadline.nanoseconds > time.nanoseconds ? deadline.nanoseconds - time.nanoseconds : 0
+        return max(1, rest / 1_000_000)
+    }
+
+    private func bodyToSend(of fetch: RunningFetch, _ descriptors: inout [Int32]) -> RequestBody {
         switch fetch.body {
-        case .none: break
-        case .inline(let bytes): lease.body = .inline(bytes)
+        case .none: return .none
+        case .inline(let bytes): return .inline(bytes)
         case .file(let file):
-            lease.body = .descriptor(length: UInt64(file.count))
             descriptors.append(file.file.descriptor.rawValue)
+            return .descriptor(length: UInt64(file.count))
         }
     }
 
     /// Where the body of the response goes.
-    private func addSink(
-        of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]
-    ) throws(FetchError) {
+    private func sinkOfBody(of fetch: RunningFetch, _ descriptors: inout [Int32]) throws(FetchError) -> BodySink {
         switch fetch.plan.sink {
-        case .memory: lease.sink = .memory
-        case .discard: lease.sink = .discard
-        case .stream:
-            lease.sink = .stream(credit: UInt32(clamping: fetch.engine.credit))
+        case .memory: return .memory
+        case .discard: return .discard
+        case .stream: return .stream(credit: UInt32(clamping: fetch.engine.credit))
         case .rooted(let root, let path, let collision):
-            lease.sink = .file(
+            return .file(
                 root: UInt16(root), path: path,
                 collision: fetch.engine.hasLostWorker ? collision.adoptingIdentical : collision)
         case .opened(let destination):
@@ -161,59 +162,68 @@ extension Supervisor {
             } catch {
                 throw .file(destination.path, error.errno)
             }
-            lease.sink = .descriptor
-        }
-        addPart(of: fetch, to: &lease, &descriptors)
-        let files = fetch.plan.fileOptions
-        lease.options.set(.savesErrorBodies, files.savesErrorBodies)
-        lease.options.set(.dropsErrorBodies, files.dropsErrorBodies)
-        lease.options.set(.dropsPassingErrors, files.dropsPassingErrors)
-        lease.options.set(.createsEmptyFile, files.createsEmptyFile)
-        lease.options.set(.syncsFile, files.syncs)
-        lease.options.set(.namesFromDisposition, files.namesFromDisposition)
-        lease.options.set(.metersBody, memory != nil)
-    }
-
-    /// Who the request comes from, and whom it trusts.
-    private func addIdentity(of fetch: RunningFetch, to lease: inout Lease) {
-        let terms = fetch.engine.terms
-        lease.options.set(.storesCookies, terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false)
-        lease.login = login(of: fetch)
-        lease.identity = fetch.engine.authentication?.server?.identity ?? []
-        if terms.options.tls.question != .never {
-            lease.asksNobody = decider(of: fetch) == nil
-            lease.trusted = programQuestions.decided(about: fetch.engine.target.origin)
-            fetch.engine.trusted = lease.trusted
+            return .descriptor
         }
     }
 
-    /// What the hop may do with the cache.
-    private func addCache(of fetch: RunningFetch, to lease: inout Lease) {
-        lease.cache = fetch.engine.access
-        if fetch.engine.leads != nil { lease.cache.insert(.leads) }
-        if lease.cache.isEmpty {
+    /// The certificate of a hop's server that the program has decided about; it is remembered what its worker is told.
+    private func decidedCertificate(for fetch: RunningFetch) -> DecidedCertificate {
+        if fetch.engine.terms.options.tls.question == .never { return .undecided }
+        let decided = programQuestions.decided(about: fetch.engine.target.origin)
+        fetch.engine.trusted = decided
+        return decided
+    }
+
+    /// Whether there is a question about the certificate of a hop's server, and nobody to ask.
+    private func asksNobody(about fetch: RunningFetch) -> Bool {
+        fetch.engine.terms.options.tls.question != .never && decider(of: fetch) == nil
+    }
+
+    /// What the hop may do with the cache; without one its fields tell the caches on the way what they are to do.
+    private func cacheAccess(of fetch: RunningFetch, _ fields: inout FieldLines) -> CacheAccess {
+        var access = fetch.engine.access
+        if fetch.engine.leads != nil { access.insert(.leads) }
+        if access.isEmpty {
             // Otherwise the worker does, which knows whether a request goes out.
-            fetch.engine.terms.reload.tellByItself(in: &lease.fields)
-        } else if fetch.engine.sharesCookies {
-            lease.cache.insert(.sharedCookies)
+            fetch.engine.terms.reload.tellByItself(in: &fields)
+            return access
         }
+        if fetch.engine.sharesCookies { access.insert(.sharedCookies) }
+        if access.contains(.writes), storingDecider(of: fetch) != nil { access.insert(.asks) }
+        return access
     }
 
     /// Which heads are told before the end, and which of them wait for an answer.
-    private func addQuestions(about fetch: RunningFetch, to lease: inout Lease) {
-        lease.heads = fetch.plan.wantsEvents ? .early : .withEnd
+    private func headDelivery(for fetch: RunningFetch) -> HeadDelivery {
+        if fetch.engine.resumable?.looksAtHead == true { return .answered }
+        if fetch.plan.wantsEvents { return .early }
         // Others wait for what it proves, or finds, and not for its body.
-        if lease.heads == .withEnd, fetch.engine.authentication != nil, broker.knows(fetch.engine.key) {
-            lease.heads = .early
-        }
-        if fetch.engine.resumable?.looksAtHead == true { lease.heads = .answered }
-        lease.options.set(.asksAboutChallenges, answersChallenges(fetch))
-        lease.options.set(.asksAboutFailures, mayTryAgain(fetch))
-        if fetch.engine.terms.options.redirects.mode != .manual {
-            lease.options.insert(.dropsRedirectBodies)
-            lease.options.set(.asksAboutRedirects, decider(of: fetch) != nil)
-        }
-        if lease.cache.contains(.writes), storingDecider(of: fetch) != nil { lease.cache.insert(.asks) }
+        let isAwaited = fetch.engine.authentication != nil && broker.knows(fetch.engine.key)
+        return isAwaited ? .early : .withEnd
+    }
+
+    /// What the worker does and leaves alone.
+    private func leaseOptions(for fetch: RunningFetch, keepsConnection: Bool) -> LeaseOptions {
+        let terms = fetch.engine.terms
+        let files = fetch.plan.fileOptions
+        let mayFollow = terms.options.redirects.mode != .manual
+        var options = LeaseOptions(rawValue: 0)
+        options.set(.sendsOnce, fetch.engine.sendsOnce)
+        options.set(.mayReuseConnection, terms.reusesConnection && !fetch.engine.isRepeated)
+        options.set(.mayKeepConnection, terms.keepsConnection && keepsConnection)
+        options.set(.savesErrorBodies, files.savesErrorBodies)
+        options.set(.dropsErrorBodies, files.dropsErrorBodies)
+        options.set(.dropsPassingErrors, files.dropsPassingErrors)
+        options.set(.createsEmptyFile, files.createsEmptyFile)
+        options.set(.syncsFile, files.syncs)
+        options.set(.namesFromDisposition, files.namesFromDisposition)
+        options.set(.metersBody, memory != nil)
+        options.set(.storesCookies, terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false)
+        options.set(.asksAboutChallenges, answersChallenges(fetch))
+        options.set(.asksAboutFailures, mayTryAgain(fetch))
+        options.set(.dropsRedirectBodies, mayFollow)
+        options.set(.asksAboutRedirects, mayFollow && decider(of: fetch) != nil)
+        return options
     }
 }
 

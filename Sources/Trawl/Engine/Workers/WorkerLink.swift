@@ -52,7 +52,7 @@ final class WorkerLink {
 
     var rawSocket: Int32 { socket.rawValue }
 
-    /// Why a message cannot be sent.
+    /// Why a lease cannot be sent.
     enum SendError: Error, Equatable {
         /// It is longer than a frame may be.
         case tooLong
@@ -74,8 +74,8 @@ final class WorkerLink {
         return outgoing.append(message)
     }
 
-    /// Queues a message. Descriptors are duplicated, so the caller keeps its own.
-    func send(_ message: CoordinatorMessage, descriptors: [Int32]) throws(SendError) {
+    /// Queues a lease. Descriptors are duplicated, so the caller keeps its own.
+    func send(_ lease: Lease, descriptors: [Int32]) throws(SendError) {
         guard isOpen, canSend else { return }
         var copies: [Int32] = []
         var isQueued = false
@@ -85,7 +85,7 @@ final class WorkerLink {
             guard copy >= 0 else { throw .system(SystemError(errno: errno, call: "fcntl")) }
             copies.append(copy)
         }
-        isQueued = outgoing.append(message, descriptors: copies)
+        isQueued = outgoing.appendLease(lease, descriptors: copies)
         if !isQueued { throw .tooLong }
     }
 
