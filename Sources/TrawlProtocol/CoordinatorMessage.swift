@@ -86,63 +86,58 @@ package enum CoordinatorMessage: Sendable, Hashable {
         writer.frame(.lease, descriptors: lease.descriptorCount) { lease.write(to: &$0) }
     }
 
-    /// The message of a frame.
+    /// The message of a frame. (No initializer: what one made that can fail half-way is copied.)
     ///
     /// A `hello` of another protocol version is given back with that version and otherwise empty, since its layout is
     /// not known here.
-    package init(_ frame: FrameBuffer.Frame) throws(FrameError) {
-        try self.init(frame, knownFields: FieldLines())
-    }
-
-    /// The message of a frame, as above.
-    ///
-    /// - Parameter knownFields: Those of an earlier lease. They are shared when this one has the same, as most have.
-    package init(_ frame: FrameBuffer.Frame, knownFields: FieldLines) throws(FrameError) {
+    package static func read(_ frame: FrameBuffer.Frame) throws(FrameError) -> CoordinatorMessage {
         var reader = WireReader(frame.payload)
         var descriptors = 0
+        let message: CoordinatorMessage
         switch WireProtocol.Kind(rawValue: frame.kind) {
         case .hello:
             guard try reader.uint32() == WireProtocol.magic else { throw .invalid(.magic) }
             let version = try reader.uint16()
             guard version == WireProtocol.version else {
-                self = .hello(
+                return .hello(
                     Hello(
                         version: version, build: "", segmentLayout: 0, slot: 0, generation: 0, leases: 0, roots: []))
-                return
             }
-            self = .hello(
+            message = .hello(
                 Hello(
                     version: version, build: try reader.text(), segmentLayout: try reader.uint32(),
                     slot: try reader.uint32(), generation: try reader.uint32(), leases: try reader.uint32(),
                     roots: try WorkerRoot.read(from: &reader), followsConnections: try reader.bool(),
                     countsConnections: try reader.bool()))
-        case .profile:
-            self = .profile(number: try reader.uint32(), try TransferProfile(from: &reader))
-        case .lease:
-            let lease = try Lease.read(from: &reader, knownFields: knownFields)
-            descriptors = lease.descriptorCount
-            self = .lease(lease)
+        case .profile: message = .profile(number: try reader.uint32(), try TransferProfile(from: &reader))
+        case .lease: return .lease(try readLease(frame, knownFields: FieldLines()))
         case .answer:
             let lease = try reader.uint64()
             let disposition = try HeadDisposition(from: &reader)
             if case .redirectBody(.descriptor) = disposition { descriptors = 1 }
-            self = .answer(lease: lease, disposition)
-        case .cancel:
-            self = .cancel(lease: try reader.uint64())
-        case .credit:
-            self = .credit(lease: try reader.uint64(), bytes: try reader.uint32())
-        case .drain:
-            self = .drain
-        case .release:
-            self = .release(origin: try reader.uint32(), count: try reader.uint16())
+            message = .answer(lease: lease, disposition)
+        case .cancel: message = .cancel(lease: try reader.uint64())
+        case .credit: message = .credit(lease: try reader.uint64(), bytes: try reader.uint32())
+        case .drain: message = .drain
+        case .release: message = .release(origin: try reader.uint32(), count: try reader.uint16())
         case .order:
             let lease = try reader.uint64()
             guard let order = TransferOrder(rawValue: try reader.byte()) else { throw .invalid(.order) }
-            self = .order(lease: lease, order)
+            message = .order(lease: lease, order)
         case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, .closed, .forwards, nil:
             throw .unknownKind(frame.kind)
         }
-        try reader.finish()
-        guard frame.descriptors == descriptors else { throw .descriptorCount }
+        try reader.finish(frame, descriptors: descriptors)
+        return message
+    }
+
+    /// What a `lease` frame says, without the message around it.
+    ///
+    /// - Parameter knownFields: Those of an earlier lease. They are shared when this one has the same, as most have.
+    static func readLease(_ frame: FrameBuffer.Frame, knownFields: FieldLines) throws(FrameError) -> Lease {
+        var reader = WireReader(frame.payload)
+        let lease = try Lease.read(from: &reader, knownFields: knownFields)
+        try reader.finish(frame, descriptors: lease.descriptorCount)
+        return lease
     }
 }

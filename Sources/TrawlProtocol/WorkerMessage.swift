@@ -102,20 +102,19 @@ package enum WorkerMessage: Sendable, Hashable {
         }
     }
 
-    /// The message of a frame.
-    package init(_ frame: FrameBuffer.Frame) throws(FrameError) {
+    /// The message of a frame. (No initializer: what one made that can fail half-way is copied.)
+    package static func read(_ frame: FrameBuffer.Frame) throws(FrameError) -> WorkerMessage {
         var reader = WireReader(frame.payload)
-        var descriptors = 0
+        let message: WorkerMessage
         switch WireProtocol.Kind(rawValue: frame.kind) {
         case .ready:
             guard try reader.uint32() == WireProtocol.magic else { throw .invalid(.magic) }
             let version = try reader.uint16()
             guard version == WireProtocol.version else {
                 // Another version's layout is not known here; the number is enough to say what is wrong.
-                self = .ready(Ready(version: version, build: "", segmentLayout: 0, processID: 0))
-                return
+                return .ready(Ready(version: version, build: "", segmentLayout: 0, processID: 0))
             }
-            self = .ready(
+            message = .ready(
                 Ready(
                     version: version, build: try reader.text(), segmentLayout: try reader.uint32(),
                     processID: try reader.uint32()))
@@ -123,41 +122,42 @@ package enum WorkerMessage: Sendable, Hashable {
             let lease = try reader.uint64()
             let head = try reader.head()
             guard head.isInterim else { throw .invalid(.status) }
-            self = .interim(lease: lease, head)
+            message = .interim(lease: lease, head)
         case .head:
             let lease = try reader.uint64()
             let bits = try reader.byte()
-            let questions = HeadQuestions(rawValue: bits & ~Self.storedBit)
+            let questions = HeadQuestions(rawValue: bits & ~storedBit)
             guard questions.isSubset(of: .all) else { throw .reservedBits }
             let head = try reader.head()
             guard !head.isInterim else { throw .invalid(.status) }
-            self = .head(lease: lease, head, asks: questions, isStored: bits & Self.storedBit != 0)
+            message = .head(lease: lease, head, asks: questions, isStored: bits & storedBit != 0)
         case .data:
             let lease = try reader.uint64()
             let bytes = try reader.data()
             guard !bytes.isEmpty, bytes.count <= WireProtocol.maximumInlineBody else { throw .invalid(.length) }
-            self = .data(lease: lease, bytes)
-        case .ended:
-            let end = try LeaseEnd.read(from: &reader)
-            descriptors = end.outcome.descriptorCount
-            self = .ended(end)
-        case .unshared:
-            self = .unshared(lease: try reader.uint64())
-        case .connections:
-            self = .connections(origin: try reader.uint32(), open: try reader.uint16())
+            message = .data(lease: lease, bytes)
+        case .ended: return .ended(try readEnd(frame))
+        case .unshared: message = .unshared(lease: try reader.uint64())
+        case .connections: message = .connections(origin: try reader.uint32(), open: try reader.uint16())
         case .wants:
             let lease = try reader.uint64()
             let wish = MemoryWish(
                 holding: try reader.uint64(), total: try reader.uint64(), isWhole: try reader.bool())
-            self = .wants(lease: lease, wish)
-        case .closed:
-            self = .closed(connection: try reader.uint32())
-        case .forwards:
-            self = .forwards(lease: try reader.uint64(), try reader.fields())
+            message = .wants(lease: lease, wish)
+        case .closed: message = .closed(connection: try reader.uint32())
+        case .forwards: message = .forwards(lease: try reader.uint64(), try reader.fields())
         case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, .release, .order, nil:
             throw .unknownKind(frame.kind)
         }
-        try reader.finish()
-        guard frame.descriptors == descriptors else { throw .descriptorCount }
+        try reader.finish(frame)
+        return message
+    }
+
+    /// What an `ended` frame says, without the message around it.
+    static func readEnd(_ frame: FrameBuffer.Frame) throws(FrameError) -> LeaseEnd {
+        var reader = WireReader(frame.payload)
+        let end = try LeaseEnd.read(from: &reader)
+        try reader.finish(frame, descriptors: end.outcome.descriptorCount)
+        return end
     }
 }

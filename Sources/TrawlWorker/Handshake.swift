@@ -110,7 +110,7 @@ struct Handshake {
     private mutating func greeting() throws(Refusal) -> Hello? {
         while true {
             do throws(FrameError) {
-                if let (message, descriptors) = try incoming.next(CoordinatorMessage.init) {
+                if let (message, descriptors) = try incoming.next(CoordinatorMessage.read) {
                     for descriptor in descriptors { _ = Glibc.close(descriptor) }
                     guard case .hello(let hello) = message else {
                         throw FrameError.invalid(.magic)

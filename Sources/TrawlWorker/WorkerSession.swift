@@ -66,38 +66,37 @@ struct WorkerSession {
     }
 
     private mutating func takeFrames() throws(End) {
-        while let (message, descriptors) = try nextMessage() {
-            do throws(ProtocolViolation) {
-                try take(consume message, descriptors)
-            } catch {
-                throw End(status: Worker.Status.protocolViolation)
-            }
-        }
-    }
-
-    private mutating func nextMessage() throws(End) -> (message: CoordinatorMessage, descriptors: [Int32])? {
-        let fields = knownFields
-        do throws(FrameError) {
-            return try incoming.next { (frame) throws(FrameError) -> CoordinatorMessage in
-                try CoordinatorMessage(frame, knownFields: fields)
+        do {
+            while let frame = try incoming.nextFrame() {
+                if frame.isLease {
+                    let lease = try incoming.lease(of: frame, knownFields: knownFields)
+                    try begin(consume lease, incoming.takeDescriptors(of: frame))
+                } else {
+                    let message = try incoming.coordinatorMessage(of: frame)
+                    try take(consume message, incoming.takeDescriptors(of: frame))
+                }
             }
         } catch {
             throw End(status: Worker.Status.protocolViolation)
         }
     }
 
+    /// Begins a lease, which is large: it is handed on and not copied.
+    private mutating func begin(_ lease: consuming Lease, _ descriptors: [Int32]) throws(ProtocolViolation) {
+        guard !isDraining else {
+            for descriptor in descriptors { _ = Glibc.close(descriptor) }
+            throw .leaseWhileDraining
+        }
+        knownFields = lease.fields
+        try loop.begin(consume lease, descriptors: descriptors)
+    }
+
     private mutating func take(
         _ message: consuming CoordinatorMessage, _ descriptors: [Int32]
     ) throws(ProtocolViolation) {
-        // A lease is large: it is handed on and not copied.
         switch consume message {
         case .lease(let lease):
-            guard !isDraining else {
-                for descriptor in descriptors { _ = Glibc.close(descriptor) }
-                throw .leaseWhileDraining
-            }
-            knownFields = lease.fields
-            try loop.begin(consume lease, descriptors: descriptors)
+            try begin(consume lease, descriptors)
         case .profile(let number, let profile):
             loop.define(profile, number: number)
         case .answer(let lease, let disposition):

@@ -20,7 +20,7 @@ struct ControlLine {
     mutating func next(within milliseconds: Int32) -> Event {
         while true {
             do throws(FrameError) {
-                if let (message, descriptors) = try incoming.next(CoordinatorMessage.init) {
+                if let (message, descriptors) = try incoming.next(CoordinatorMessage.read) {
                     return .message(message, descriptors)
                 }
             } catch {

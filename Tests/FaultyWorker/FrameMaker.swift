@@ -138,7 +138,7 @@ enum Reading {
             return frame.count
         }
         do throws(FrameError) {
-            guard let (message, _) = try incoming.next(WorkerMessage.init) else {
+            guard let (message, _) = try incoming.next(WorkerMessage.read) else {
                 self = .incomplete
                 return
             }

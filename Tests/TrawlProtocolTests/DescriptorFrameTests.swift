@@ -138,7 +138,7 @@ struct DescriptorFrameTests {
         incoming.receive(
             frame(CoordinatorMessage.drain) + frame(two) + frame(CoordinatorMessage.drain) + frame(one), [4, 5, 6])
         var seen: [[Int32]] = []
-        while let (_, descriptors) = try incoming.next(CoordinatorMessage.init) { seen.append(descriptors) }
+        while let (_, descriptors) = try incoming.next(CoordinatorMessage.read) { seen.append(descriptors) }
         #expect(seen == [[], [4, 5], [], [6]])
         let left = incoming.removeDescriptors()
         #expect(left == [])
@@ -151,10 +151,10 @@ struct DescriptorFrameTests {
         for split in 1..<bytes.count {
             var incoming = IncomingFrames()
             incoming.receive(bytes[..<split], [4])
-            let tooEarly = try incoming.next(CoordinatorMessage.init)
+            let tooEarly = try incoming.next(CoordinatorMessage.read)
             #expect(tooEarly == nil)
             incoming.receive(bytes[split...])
-            let next = try incoming.next(CoordinatorMessage.init)
+            let next = try incoming.next(CoordinatorMessage.read)
             #expect(next?.message == message)
             #expect(next?.descriptors == [4])
         }
@@ -164,7 +164,7 @@ struct DescriptorFrameTests {
     func missing() {
         var incoming = IncomingFrames()
         incoming.receive(frame(lease(1, body: .descriptor(length: 1))), [4])
-        #expect(throws: FrameError.descriptorCount) { try incoming.next(CoordinatorMessage.init) }
+        #expect(throws: FrameError.descriptorCount) { try incoming.next(CoordinatorMessage.read) }
         let left = incoming.removeDescriptors()
         #expect(left == [4])
     }
@@ -175,27 +175,51 @@ struct DescriptorFrameTests {
         var incoming = IncomingFrames()
         incoming.receive(frame(CoordinatorMessage.drain), [4])
         #expect(throws: FrameError.descriptorCount) {
-            while try incoming.next(CoordinatorMessage.init) != nil {}
+            while try incoming.next(CoordinatorMessage.read) != nil {}
         }
         let left = incoming.removeDescriptors()
         #expect(left == [4])
         // With a frame that is not complete: more than its header says.
         incoming = IncomingFrames()
         incoming.receive(frame(lease(1, body: .none)).prefix(9), [4, 5])
-        #expect(throws: FrameError.descriptorCount) { try incoming.next(CoordinatorMessage.init) }
+        #expect(throws: FrameError.descriptorCount) { try incoming.next(CoordinatorMessage.read) }
         // With less than a header: more than any may have.
         incoming = IncomingFrames()
         incoming.receive([1, 0, 0], [4, 5, 6, 7, 8])
-        #expect(throws: FrameError.descriptorCount) { try incoming.next(CoordinatorMessage.init) }
+        #expect(throws: FrameError.descriptorCount) { try incoming.next(CoordinatorMessage.read) }
     }
 
     @Test("descriptors of a frame that is refused stay in the queue")
     func refused() {
         var incoming = IncomingFrames()
         incoming.receive(frame(kind: 99, descriptors: 2, []), [4, 5])
-        #expect(throws: FrameError.unknownKind(99)) { try incoming.next(WorkerMessage.init) }
+        #expect(throws: FrameError.unknownKind(99)) { try incoming.next(WorkerMessage.read) }
         let left = incoming.removeDescriptors()
         #expect(left == [4, 5])
+    }
+
+    @Test("leases and their ends are taken without a message around them")
+    func bareFrames() throws {
+        let message = lease(2, body: .descriptor(length: 5))
+        let end = LeaseEnd(lease: 2, outcome: .complete(.memory(length: 3)))
+        var incoming = IncomingFrames()
+        incoming.receive(frame(message) + frame(WorkerMessage.ended(end)), [4, 5, 6])
+        let first = try incoming.nextFrame()
+        let leaseFrame = try #require(first)
+        #expect(leaseFrame.isLease && !leaseFrame.isEnd)
+        let taken = try incoming.lease(of: leaseFrame, knownFields: FieldLines())
+        let ofLease = incoming.takeDescriptors(of: leaseFrame)
+        #expect(CoordinatorMessage.lease(taken) == message)
+        #expect(ofLease == [4, 5])
+        let second = try incoming.nextFrame()
+        let endFrame = try #require(second)
+        #expect(endFrame.isEnd && !endFrame.isLease)
+        let readEnd = try incoming.end(of: endFrame)
+        let ofEnd = incoming.takeDescriptors(of: endFrame)
+        #expect(readEnd == end)
+        #expect(ofEnd == [6])
+        let isOver = try incoming.nextFrame() == nil
+        #expect(isOver)
     }
 
     @Test(
@@ -230,7 +254,7 @@ struct DescriptorFrameTests {
             if bytes.isEmpty { return }
             released += outgoing.sent(bytes.count)
             incoming.receive(bytes, descriptors)
-            while let next = try incoming.next(WorkerMessage.init) { taken.append((next.message, next.descriptors)) }
+            while let next = try incoming.next(WorkerMessage.read) { taken.append((next.message, next.descriptors)) }
         }
     }
 

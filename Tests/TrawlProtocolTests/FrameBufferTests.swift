@@ -22,7 +22,7 @@ struct FrameBufferTests {
             var messages: [CoordinatorMessage] = []
             for part in [bytes[..<split], bytes[split...]] {
                 buffer.receive(part)
-                while let message = try buffer.next(CoordinatorMessage.init) { messages.append(message) }
+                while let message = try buffer.next(CoordinatorMessage.read) { messages.append(message) }
             }
             #expect(messages == Self.coordinatorStream, "split at \(split)")
             #expect(buffer.count == 0)
@@ -37,7 +37,7 @@ struct FrameBufferTests {
             var messages: [WorkerMessage] = []
             for part in [bytes[..<split], bytes[split...]] {
                 buffer.receive(part)
-                while let message = try buffer.next(WorkerMessage.init) { messages.append(message) }
+                while let message = try buffer.next(WorkerMessage.read) { messages.append(message) }
             }
             #expect(messages == Self.workerStream, "split at \(split)")
         }
@@ -49,7 +49,7 @@ struct FrameBufferTests {
         var messages: [WorkerMessage] = []
         for byte in Self.workerStream.flatMap({ frame($0) }) {
             buffer.receive([byte])
-            while let message = try buffer.next(WorkerMessage.init) { messages.append(message) }
+            while let message = try buffer.next(WorkerMessage.read) { messages.append(message) }
         }
         #expect(messages == Self.workerStream)
     }
@@ -82,11 +82,11 @@ struct FrameBufferTests {
         var buffer = FrameBuffer()
         buffer.receive(little(UInt32(WireProtocol.maximumPayload + 1)) + [7, 0, 0, 0])
         #expect(throws: FrameError.oversize(UInt32(WireProtocol.maximumPayload + 1))) {
-            try buffer.next(CoordinatorMessage.init)
+            try buffer.next(CoordinatorMessage.read)
         }
         buffer = FrameBuffer()
         buffer.receive([0xFF, 0xFF, 0xFF, 0xFF, 7, 0, 0, 0])
-        #expect(throws: FrameError.oversize(.max)) { try buffer.next(CoordinatorMessage.init) }
+        #expect(throws: FrameError.oversize(.max)) { try buffer.next(CoordinatorMessage.read) }
     }
 
     @Test("reserved bytes that are not zero are refused", arguments: [(1, 0), (0, 1), (0, 0x80)] as [(UInt8, UInt8)])
@@ -106,7 +106,7 @@ struct FrameBufferTests {
         #expect(throws: Broken()) { try buffer.fill { (_) throws(Broken) in throw Broken() } }
         #expect(buffer.count == 0)
         buffer.receive(frame(CoordinatorMessage.drain))
-        let message = try buffer.next(CoordinatorMessage.init)
+        let message = try buffer.next(CoordinatorMessage.read)
         #expect(message == .drain)
     }
 }

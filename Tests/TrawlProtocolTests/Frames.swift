@@ -64,7 +64,7 @@ func coordinatorMessages(_ bytes: some Collection<UInt8>) throws(FrameError) -> 
     var buffer = FrameBuffer()
     buffer.receive(bytes)
     var messages: [CoordinatorMessage] = []
-    while let message = try buffer.next(CoordinatorMessage.init) { messages.append(message) }
+    while let message = try buffer.next(CoordinatorMessage.read) { messages.append(message) }
     return messages
 }
 
@@ -73,6 +73,6 @@ func workerMessages(_ bytes: some Collection<UInt8>) throws(FrameError) -> [Work
     var buffer = FrameBuffer()
     buffer.receive(bytes)
     var messages: [WorkerMessage] = []
-    while let message = try buffer.next(WorkerMessage.init) { messages.append(message) }
+    while let message = try buffer.next(WorkerMessage.read) { messages.append(message) }
     return messages
 }

@@ -231,11 +231,11 @@ struct HostileFrameTests {
             var again: [UInt8]?
             do throws(FrameError) {
                 if kind < CoordinatorMessage.kinds {
-                    guard let message = try buffer.next(CoordinatorMessage.init) else { continue }
+                    guard let message = try buffer.next(CoordinatorMessage.read) else { continue }
                     if case .hello(let hello) = message, hello.version != WireProtocol.version { continue }
                     again = frame(message)
                 } else {
-                    guard let message = try buffer.next(WorkerMessage.init) else { continue }
+                    guard let message = try buffer.next(WorkerMessage.read) else { continue }
                     if case .ready(let ready) = message, ready.version != WireProtocol.version { continue }
                     again = frame(message)
                 }

@@ -36,7 +36,7 @@ struct TransferOutputTests {
             room.copyBytes(from: bytes)
             return bytes.count
         }
-        guard case .ended(let end)? = try incoming.next(WorkerMessage.init)?.message else {
+        guard case .ended(let end)? = try incoming.next(WorkerMessage.read)?.message else {
             Issue.record("no end")
             return
         }

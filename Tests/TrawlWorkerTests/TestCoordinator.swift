@@ -132,7 +132,7 @@ final class TestCoordinator {
     /// The next message of the worker; nil at the end of its stream.
     func next() throws -> (WorkerMessage, [Int32])? {
         while true {
-            if let found = try incoming.next(WorkerMessage.init) { return (found.message, found.descriptors) }
+            if let found = try incoming.next(WorkerMessage.read) { return (found.message, found.descriptors) }
             if isAtEnd { return nil }
             try #require(wait(POLLIN, seconds: 30), "the worker says nothing")
             var descriptors: [Int32] = []

@@ -154,7 +154,7 @@ struct TransferLoopTests {
             for descriptor in output.frames.sent(count) { close(descriptor) }
             loop.relieve()
             var messages: [WorkerMessage] = []
-            while let found = try incoming.next(WorkerMessage.init) { messages.append(found.message) }
+            while let found = try incoming.next(WorkerMessage.read) { messages.append(found.message) }
             return messages
         }
     }

@@ -33,15 +33,21 @@ package struct CacheReport: Sendable, Hashable {
         if !serverFields.isEmpty { writer.write(serverFields) }
     }
 
-    init(from reader: inout WireReader) throws(FrameError) {
+    static func read(from reader: inout WireReader) throws(FrameError) -> CacheReport {
         let bits = try reader.byte()
         guard let source = ResultSource(rawValue: bits & 0xF) else { throw .invalid(.cache) }
+        let hasFields = bits & 0x80 != 0
+        let fields = hasFields ? try reader.fields() : FieldLines()
+        guard !hasFields || !fields.isEmpty && source != .network else { throw .invalid(.cache) }
+        return CacheReport(source, bits: bits, serverFields: fields)
+    }
+
+    /// Of what a frame says, which has been checked.
+    private init(_ source: ResultSource, bits: UInt8, serverFields: FieldLines) {
         self.source = source
         isStored = bits & 0x10 != 0
         wantsRevalidation = bits & 0x20 != 0
         hasLostCookies = bits & 0x40 != 0
-        guard bits & 0x80 != 0 else { return }
-        serverFields = try reader.fields()
-        guard !serverFields.isEmpty, source != .network else { throw .invalid(.cache) }
+        self.serverFields = serverFields
     }
 }

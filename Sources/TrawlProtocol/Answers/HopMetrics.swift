@@ -57,8 +57,8 @@ package struct HopMetrics: Sendable, Hashable {
         writer.write(remotePort)
     }
 
-    init(from reader: inout WireReader) throws(FrameError) {
-        let block = try reader.block(Self.numbersLength)
+    /// Of the numbers of a frame, which have been checked.
+    private init(_ block: UnsafeRawBufferPointer, remoteAddress: String, remotePort: UInt16) {
         nameResolved = block.integer(at: 0, as: UInt32.self)
         connected = block.integer(at: 4, as: UInt32.self)
         secured = block.integer(at: 8, as: UInt32.self)
@@ -66,14 +66,20 @@ package struct HopMetrics: Sendable, Hashable {
         firstByte = block.integer(at: 16, as: UInt64.self)
         ended = block.integer(at: 24, as: UInt64.self)
         connection = block.integer(at: 32, as: UInt32.self)
-        guard block[36] <= 1 else { throw .invalid(.boolean) }
+        self.remotePort = remotePort
         reusedConnection = block[36] == 1
         bytesReceived = block.integer(at: 37, as: UInt64.self)
         bytesSent = block.integer(at: 45, as: UInt64.self)
         bodyBytes = block.integer(at: 53, as: UInt64.self)
         bodyBytesSent = block.integer(at: 61, as: UInt64.self)
-        remoteAddress = try reader.text()
-        remotePort = try reader.uint16()
+        self.remoteAddress = remoteAddress
+    }
+
+    static func read(from reader: inout WireReader) throws(FrameError) -> HopMetrics {
+        let block = try reader.block(numbersLength)
+        guard block[36] <= 1 else { throw .invalid(.boolean) }
+        let address = try reader.text()
+        return HopMetrics(block, remoteAddress: address, remotePort: try reader.uint16())
     }
 
     /// Bytes of everything before the address.

@@ -58,25 +58,24 @@ package enum HopOutcome: Sendable, Hashable {
         }
     }
 
-    init(from reader: inout WireReader) throws(FrameError) {
+    static func read(from reader: inout WireReader) throws(FrameError) -> HopOutcome {
         switch try reader.byte() {
-        case 0: self = .complete(.discarded(length: try reader.uint64()))
+        case 0: return .complete(.discarded(length: try reader.uint64()))
         case 1:
             let bytes = try reader.data()
             guard bytes.count <= WireProtocol.maximumInlineBody else { throw .invalid(.body) }
-            self = .complete(.inline(bytes))
-        case 2: self = .complete(.memory(length: try reader.uint64()))
+            return .complete(.inline(bytes))
+        case 2: return .complete(.memory(length: try reader.uint64()))
         case 3:
-            self = .complete(
-                .file(
-                    length: try reader.uint64(), name: try reader.relativePath(), isAdopted: try reader.bool()))
-        case 4: self = .complete(.descriptor(length: try reader.uint64()))
-        case 5: self = .complete(.streamed(length: try reader.uint64()))
-        case 6: self = .failed(try HopFailure(from: &reader))
+            return .complete(
+                .file(length: try reader.uint64(), name: try reader.relativePath(), isAdopted: try reader.bool()))
+        case 4: return .complete(.descriptor(length: try reader.uint64()))
+        case 5: return .complete(.streamed(length: try reader.uint64()))
+        case 6: return .failed(try HopFailure(from: &reader))
         case 7:
-            self = .givenUp(
+            return .givenUp(
                 requestSent: try reader.bool(), kept: try reader.uint64(), isPassed: try reader.bool())
-        case 8: self = .complete(.unnamed(length: try reader.uint64(), name: try reader.relativePath()))
+        case 8: return .complete(.unnamed(length: try reader.uint64(), name: try reader.relativePath()))
         default: throw .invalid(.outcome)
         }
     }

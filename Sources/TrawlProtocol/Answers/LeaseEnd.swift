@@ -40,10 +40,11 @@ package struct LeaseEnd: Sendable, Hashable {
         metrics.write(to: &writer)
     }
 
-    /// Reads an end, and makes it in one go: what is changed after it was made is copied.
+    /// Reads an end, and makes it and its parts in one go: what is changed after it was made is copied, as is what an
+    /// initializer made that can fail half-way.
     static func read(from reader: inout WireReader) throws(FrameError) -> LeaseEnd {
         let lease = try reader.uint64()
-        let outcome = try HopOutcome(from: &reader)
+        let outcome = try HopOutcome.read(from: &reader)
         var head: ResponseHead?
         if try reader.bool() {
             let known = try reader.head()
@@ -53,9 +54,9 @@ package struct LeaseEnd: Sendable, Hashable {
         let trailers = try reader.fields()
         // A profile allows no more layers than a byte counts.
         let decoded = try reader.texts(atMost: Int(UInt8.max))
-        let cache = try CacheReport(from: &reader)
+        let cache = try CacheReport.read(from: &reader)
         let connections = try reader.uint16()
-        let metrics = try HopMetrics(from: &reader)
+        let metrics = try HopMetrics.read(from: &reader)
         return LeaseEnd(
             lease: lease, outcome: outcome, head: head, trailers: trailers, decoded: decoded, cache: cache,
             connections: connections, metrics: metrics)

@@ -9,8 +9,10 @@ struct WireReader {
         self.bytes = bytes
     }
 
-    func finish() throws(FrameError) {
+    /// All of a frame was read, and it brings as many descriptors as what it says needs.
+    func finish(_ frame: FrameBuffer.Frame, descriptors: Int = 0) throws(FrameError) {
         guard offset == bytes.count else { throw .trailingBytes }
+        guard frame.descriptors == descriptors else { throw .descriptorCount }
     }
 
     mutating func byte() throws(FrameError) -> UInt8 { try integer(UInt8.self) }
@@ -88,8 +90,15 @@ struct WireReader {
         let status = try uint16()
         guard (100...999).contains(status) else { throw .invalid(.status) }
         guard let version = HTTPVersion(rawValue: try byte()) else { throw .invalid(.version) }
-        let reason = try text()
+        let reason = try reason()
         return ResponseHead(status: status, version: version, reason: reason, fields: try fields())
+    }
+
+    private mutating func reason() throws(FrameError) -> String {
+        let bytes = try raw()
+        if bytes.count == 2, bytes[0] == 0x4F, bytes[1] == 0x4B { return "OK" }
+        guard let text = FieldLines.utf8Text(bytes) else { throw .invalid(.text) }
+        return text
     }
 
     private mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws(FrameError) -> Integer {

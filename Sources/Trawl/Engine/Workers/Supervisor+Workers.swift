@@ -91,7 +91,7 @@ extension Supervisor {
 
     /// Takes what a worker sent.
     mutating func read(_ link: WorkerLink) {
-        switch link.read({ message, descriptors in take(message, descriptors, from: link) }) {
+        switch receive(from: link) {
         case .drained: break
         case .endOfStream:
             link.closeStream(poller)
@@ -129,6 +129,20 @@ extension Supervisor {
     private mutating func markRefused(_ link: WorkerLink, _ reason: String) {
         link.isRefused = true
         pool.noteRefusal(link.slot, "it sent what is not a frame of this protocol (\(reason))")
+    }
+
+    private mutating func receive(from link: WorkerLink, exhaustively: Bool = false) -> WorkerLink.ReadEnd {
+        link.read(exhaustively: exhaustively) { end, descriptors in
+            take(end, descriptors, from: link)
+        } said: { message, descriptors in
+            take(message, descriptors, from: link)
+        }
+    }
+
+    private mutating func take(_ end: LeaseEnd, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+        // Instead of a greeting it is a message like any other.
+        guard link.isGreeted else { return take(.ended(end), descriptors, from: link) }
+        return ended(end, descriptors, from: link)
     }
 
     private mutating func take(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
@@ -186,7 +200,7 @@ extension Supervisor {
         }
         // What it said before its end counts.
         if link.isOpen {
-            switch link.read(exhaustively: true, { take($0, $1, from: link) }) {
+            switch receive(from: link, exhaustively: true) {
             case .drained, .endOfStream, .shortage: break
             case .garbage(let error): markRefused(link, "\(error)")
             }

@@ -135,12 +135,15 @@ final class WorkerLink {
         case shortage
     }
 
-    /// Reads what there is and hands each message over. One that never stops talking gets no more than its turn.
+    /// Reads what there is and hands it over. One that never stops talking gets no more than its turn.
     ///
     /// - Parameters:
     ///   - exhaustively: Whether to go on until nothing is left: the worker has ended.
-    ///   - body: Returns false to stop: the worker broke the rules and is being ended.
-    func read(exhaustively: Bool = false, _ body: (WorkerMessage, [Int32]) -> Bool) -> ReadEnd {
+    ///   - ended: Takes the end of a lease; returns false to stop: the worker broke the rules and is being ended.
+    ///   - said: Takes whatever else there is, and returns the same.
+    func read(
+        exhaustively: Bool, ended: (LeaseEnd, [Int32]) -> Bool, said: (WorkerMessage, [Int32]) -> Bool
+    ) -> ReadEnd {
         for _ in 0..<(exhaustively ? 1024 : 16) {
             guard isOpen else { return .endOfStream }
             var descriptors: [Int32] = []
@@ -162,8 +165,16 @@ final class WorkerLink {
             incoming.add(descriptors)
             if count > 0 {
                 do throws(FrameError) {
-                    while let (message, descriptors) = try incoming.next(WorkerMessage.init) {
-                        if !body(message, descriptors) { return .drained }
+                    while let frame = try incoming.nextFrame() {
+                        let goesOn: Bool
+                        if frame.isEnd {
+                            let leaseEnd = try incoming.end(of: frame)
+                            goesOn = ended(leaseEnd, incoming.takeDescriptors(of: frame))
+                        } else {
+                            let message = try incoming.workerMessage(of: frame)
+                            goesOn = said(message, incoming.takeDescriptors(of: frame))
+                        }
+                        if !goesOn { return .drained }
                     }
                 } catch {
                     return .garbage(error)
