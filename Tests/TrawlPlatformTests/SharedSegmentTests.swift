@@ -325,7 +325,9 @@ struct SharedBucketTests {
         #expect(bucket.debt(at: now) == .zero && bucket.chargeIfPaid(1, at: now))
         // The same where one direction has a limit of its own for a time.
         let limit = segment.limit(0)
+        #expect(!segment.isLimited(0))
         limit.set(down: 1, up: 1, burst: .zero, at: now)
+        #expect(segment.isLimited(0) && !segment.isLimited(1))
         limit.bucket(.up).charge(1000, at: now)
         limit.set(down: 1 << 20, up: nil, burst: .zero, at: now)
         limit.set(down: 1 << 20, up: 1 << 20, burst: .zero, at: now)

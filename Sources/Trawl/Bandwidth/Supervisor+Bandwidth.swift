@@ -54,10 +54,14 @@ extension Supervisor {
 
     /// A hop gets a lease under these limits.
     mutating func countLease(of fetch: RunningFetch, under numbers: LimitNumbers) {
-        // Mostly none is set.
-        if numbers.isEmpty || numbers == .ofAll && !segment.limit(LimitNumbers.all).isSet(.down) { return }
+        if areOff(numbers) { return }
         fetch.engine.leasedLimits = numbers
         limitedHops.granted(under: numbers)
+    }
+
+    /// Whether no limit is set, which is mostly so and is seen without looking at each.
+    private func areOff(_ numbers: LimitNumbers) -> Bool {
+        numbers.isEmpty || numbers == .ofAll && !segment.isLimited(LimitNumbers.all)
     }
 
     /// A hop has its lease no more, or waits for none.
@@ -92,7 +96,8 @@ extension Supervisor {
     }
 
     private func crowdedLimit(of fetch: RunningFetch) -> Int? {
-        limits(for: fetch).numbers.first { isCrowded($0) }
+        let limits = limits(for: fetch)
+        return areOff(limits) ? nil : limits.numbers.first { isCrowded($0) }
     }
 
     private func isCrowded(_ number: Int) -> Bool {

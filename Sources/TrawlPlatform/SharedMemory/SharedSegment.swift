@@ -124,6 +124,13 @@ package final class SharedSegment: @unchecked Sendable {
         return SharedLimit(down: bucket(2 * number), up: bucket(2 * number + 1))
     }
 
+    /// Whether what is received is limited at present by the limit of a number. Each lease asks: a view of the limit
+    /// would retain the segment.
+    package func isLimited(_ number: Int) -> Bool {
+        precondition((0..<Self.limitCount).contains(number), "no such limit")
+        return cplatform_load_relaxed(base + SegmentGeometry.bucketOffset(2 * number) + cplatform_bucket_cost) != 0
+    }
+
     /// The line of a worker slot.
     package func worker(_ slot: Int) -> SharedWorkerLine {
         precondition((0..<workers).contains(slot), "no such worker slot")
