@@ -30,6 +30,8 @@ final class RequestSource {
     private let list: ListReader?
     private let form: RequestLine.Form
     private let retriesFailed: Bool
+    /// One thread's, and never lent while it is used otherwise.
+    @exclusivity(unchecked)
     private var finished: FinishedRequests
     /// The line of the latest request, as it came; valid until the next is asked for.
     private(set) var lineBytes = UnsafeRawBufferPointer(start: nil, count: 0)

@@ -64,13 +64,15 @@ final class Driving {
     let readsMetrics: Bool
     /// Opened when the driver is done.
     let done: WakeUpGate
-    /// Answers since its last turn.
+    /// Answers since its last turn. One thread's, as the rest, and never lent while they are used otherwise.
+    @exclusivity(unchecked)
     var answers: [FetchAnswer] = []
     /// The descriptor that is polled for it.
     var input: Int32?
     var wakeAt: MonotonicInstant?
     /// Whether its last turn started fetches, and what those left.
     var hasStarted = false
+    @exclusivity(unchecked)
     var load = DriverLoad()
     /// Whether it waits for room.
     var wantsRoom = false

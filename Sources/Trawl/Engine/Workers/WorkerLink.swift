@@ -18,7 +18,11 @@ final class WorkerLink {
     let generation: UInt32
     let engine: Engine
     private let socket: Descriptor
+    /// The frames of either way. One thread's, and never lent while they are used otherwise: without the checks of
+    /// exclusive access, which are made at each use of an object's property.
+    @exclusivity(unchecked)
     private var incoming = IncomingFrames()
+    @exclusivity(unchecked)
     private var outgoing = OutgoingFrames()
     private var toldProfiles: [UInt32: UInt32] = [:]
     private var lastTold: ProfileTable.Assignment?
