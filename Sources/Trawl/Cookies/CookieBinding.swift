@@ -88,7 +88,7 @@ final class CookieBinding: Sendable {
         switch source {
         case .none: 0
         case .memory(let jar): jar.changes
-        case .store(let state, _): state.store()?.changes(of: .cookies)
+        case .store(let state, _): state.changes(of: .cookies)
         }
     }
 

@@ -210,7 +210,7 @@ public struct CookieJar: Sendable {
         let count = { @Sendable [place] () -> UInt64? in
             switch place {
             case .memory(let jar): jar.changes
-            case .store(let state, _): state.store()?.changes(of: .cookies)
+            case .store(let state, _): state.changes(of: .cookies)
             case .impossible: nil
             }
         }

@@ -73,8 +73,24 @@ final class StateShelf: Sendable {
         return isOver ? nil : opening.holding { open() }
     }
 
+    /// As `store()`, for what is asked several times on the way of every fetch: without retaining it.
+    @inline(__always)
+    private func ask<Answer>(_ question: (StateStore) -> Answer) -> Answer? {
+        if let answer = opened.with(question) { return answer }
+        return store().map(question)
+    }
+
     /// Whether something of a topic can be read only after files were opened, which ``open(for:then:)`` has done.
-    func mustOpen(for topic: StateTopic) -> Bool { store()?.mustOpen(for: topic) ?? false }
+    func mustOpen(for topic: StateTopic) -> Bool { ask { $0.mustOpen(for: topic) } ?? false }
+
+    /// How often something of a topic changed; nil when that cannot be known, or the state cannot be used.
+    func changes(of topic: StateTopic) -> UInt64? {
+        guard let changes = ask({ $0.changes(of: topic) }) else { return nil }
+        return changes
+    }
+
+    /// Whether nothing was ever stored about a topic, or the state cannot be used.
+    func isBlank(_ topic: StateTopic) -> Bool { ask { $0.changes(of: topic) == 0 } ?? true }
 
     /// Has the state opened for a topic by a thread of its own: that waits for disks, and for other processes as long
     /// as ten seconds.
@@ -114,7 +130,7 @@ final class StateShelf: Sendable {
     }
 
     /// Whether cookies may be stored: where they may end with the coordinator, its session's file comes before them.
-    var mayStoreCookies: Bool { !endsSessionCookies || store() != nil }
+    var mayStoreCookies: Bool { !endsSessionCookies || ask { _ in true } == true }
 
     private func open() -> StateStore? {
         guard let directory else { return nil }

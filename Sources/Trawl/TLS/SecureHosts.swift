@@ -50,6 +50,13 @@ final class SecureHosts: Sendable {
         return state
     }
 
+    /// Whether no host is known, as mostly; may be false although none is.
+    var isEmpty: Bool {
+        // In this order: what is here no more is in the store by then.
+        if hasOwn.load(ordering: .acquiring) { return false }
+        return state?.isBlank(.hosts) ?? true
+    }
+
     /// Whether a host takes secure transport only.
     func isSecure(_ host: String) -> Bool {
         let standing = self.standing(of: host)

@@ -11,6 +11,7 @@ extension Supervisor {
     ///
     /// - Returns: False when the fetch may not go there, and has failed.
     mutating func secure(_ fetch: RunningFetch) -> Bool {
+        guard planner.secures(fetch.engine.target) else { return true }
         let here = fetch.engine.target
         let target: TargetURI
         do throws(FetchError) {

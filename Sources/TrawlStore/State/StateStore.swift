@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TrawlHTTP
 import TrawlPlatform
 
@@ -21,8 +22,10 @@ package final class StateStore: Sendable {
     /// The directory of the environment.
     package let directory: String
     private let openingPatience: Duration
-    private let words: Guarded<(words: ChangeWords?, nextLook: MonotonicInstant)>
+    private let words: CurrentWords
     private let state = Guarded(State())
+    /// Whether `state` had an environment: the lock is for who may have to open it.
+    private let wasOpened = Atomic(false)
     /// What is known of secure cookies.
     let plainDomains = PlainDomains()
     /// Held while the environment is opened, which waits for the disk.
@@ -30,9 +33,6 @@ package final class StateStore: Sendable {
 
     /// For so long nobody tries again to open what could not be opened.
     private static let patience = Duration.seconds(2)
-    /// How often it is seen whether somebody put other files in the place of these.
-    private static let lookInterval = Duration.seconds(1)
-    private static let never = MonotonicInstant(nanoseconds: .max)
 
     /// Opens the state of a store directory; both are made when they are not there.
     ///
@@ -51,15 +51,7 @@ package final class StateStore: Sendable {
     private init(_ directory: String, _ openingPatience: Duration) {
         self.directory = directory
         self.openingPatience = openingPatience
-        words = Guarded((Self.openWords(directory), MonotonicClock.now().advanced(by: Self.lookInterval)))
-    }
-
-    /// Without them everything is looked up each time. Somebody may have removed the directory, or the whole store.
-    private static func openWords(_ directory: String) -> ChangeWords? {
-        try? StoreDirectory.make(directory)
-        // They are mapped, and those that are new are written to.
-        if MappedSpace.shortage(in: directory) != nil { return nil }
-        return try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
+        words = CurrentWords(of: directory)
     }
 
     /// Brings what must outlive the machine to the disk, and closes. Once. Who reads or writes later is refused. Waits
@@ -79,8 +71,7 @@ package final class StateStore: Sendable {
         environment?.close()
         // Asked for when all is over; closing may bring the last to the disk, in vain.
         if let problem = environment?.problem { state.withLock { $0.problem = $0.problem ?? problem } }
-        // The directory may be removed now, and is not made anew for who asks what has changed.
-        words.withLock { $0 = (nil, Self.never) }
+        words.close()
     }
 
     /// Why the environment could not be opened, or not opened again, when it could not; or why something did not come
@@ -95,24 +86,12 @@ package final class StateStore: Sendable {
     /// How often something of a topic changed, over all processes: as long as it is the same, so is what was read. 0 as
     /// long as nothing was ever stored; nil when it cannot be known, or this is closed.
     package func changes(of topic: StateTopic) -> UInt64? {
-        let now = MonotonicClock.coarse()
-        let (known, mustLook) = words.withLock { known in
-            let mustLook = now >= known.nextLook
-            if mustLook { known.nextLook = now.advanced(by: Self.lookInterval) }
-            return (known.words, mustLook)
-        }
-        guard mustLook, known?.isCurrent != true else { return known?[topic] }
-        let found = Self.openWords(directory)
-        // It may have been closed meanwhile.
-        words.withLock { if $0.nextLook < Self.never { $0.words = found } }
-        plainDomains.removeAll()
-        return found?[topic]
+        if words.lookAgain() { plainDomains.removeAll() }
+        return words.count(of: topic)
     }
 
     /// Says that something of a topic changes, or has changed.
-    func raise(_ topic: StateTopic) {
-        words.withLock { $0.words?.raise(topic) }
-    }
+    func raise(_ topic: StateTopic) { words.raise(topic) }
 
     // MARK: Reading
 
@@ -139,17 +118,15 @@ package final class StateStore: Sendable {
     /// Whether something of a topic can be read only after the environment was opened, which waits for disks and for
     /// other processes; not where that was tried in vain a moment ago.
     package func mustOpen(for topic: StateTopic) -> Bool {
+        if wasOpened.load(ordering: .acquiring) { return false }
+        let changes = changes(of: topic)
+        if changes == 0 { return false }
         let mayOpen = state.withLock { state in
             guard state.environment == nil, !state.isClosed else { return false }
             return state.problem == nil || MonotonicClock.now() >= state.nextTry
         }
-        guard mayOpen else { return false }
-        switch changes(of: topic) {
-        case 0: return false
         // As in `read`.
-        case nil: return access(directory + "/data.mdb", F_OK) == 0
-        default: return true
-        }
+        return mayOpen && (changes != nil || access(directory + "/data.mdb", F_OK) == 0)
     }
 
     /// Opens the environment where something of a topic may be there to be read.
@@ -239,6 +216,7 @@ package final class StateStore: Sendable {
                     state.environment = environment
                     state.problem = nil
                 }
+                wasOpened.store(true, ordering: .releasing)
                 return environment
             } catch {
                 state.withLock { state in

@@ -122,6 +122,24 @@ struct StateStoreTests {
         }
     }
 
+    @Test("threads that ask while other files come into the place of these see them, and nothing once it is closed")
+    func askedByMany() throws {
+        let state = try StateStore.open(store: store)
+        try state.set("a=1; Max-Age=60", from: "http://x.org/")
+        CacheScratch.remove(store)
+        let threads = try (0..<4).map { _ in
+            try NamedThread.start(name: "asks") {
+                waitUntil { (state.changes(of: .cookies) ?? 0) == 0 }
+                waitUntil { state.changes(of: .cookies) == nil }
+            }
+        }
+        waitUntil { state.changes(of: .cookies) == 0 }
+        #expect(state.changes(of: .cookies) == 0)
+        state.close()
+        for thread in threads { thread.join() }
+        #expect(state.changes(of: .cookies) == nil)
+    }
+
     @Test("where the store cannot be made anew, reading fails once it was open, and says why")
     func notMadeAnew() throws {
         let state = try StateStore.open(store: store)

@@ -16,6 +16,14 @@ final class LateReference<Object: AnyObject & Sendable>: Sendable {
         }
     }
 
+    /// Lends the object to `body`, once it is known. Not retained once more: it is here as long as this.
+    @inline(__always)
+    func with<Result>(_ body: (Object) -> Result) -> Result? {
+        UnsafeRawPointer(bitPattern: bits.load(ordering: .acquiring)).map {
+            Unmanaged<Object>.fromOpaque($0)._withUnsafeGuaranteedRef(body)
+        }
+    }
+
     /// Makes the object known, unless one is already.
     ///
     /// - Returns: The one that is known now.

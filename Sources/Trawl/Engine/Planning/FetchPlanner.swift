@@ -191,7 +191,7 @@ final class FetchPlanner: Sendable {
 
     /// Whether another target takes the place of an `http` one, since its host takes secure transport only.
     func secures(_ target: TargetURI) -> Bool {
-        usesHSTS && target.scheme == "http" && secureHosts.isSecure(target.host)
+        usesHSTS && target.scheme == "http" && !secureHosts.isEmpty && secureHosts.isSecure(target.host)
     }
 
     /// The target that takes the place of an `http` one whose host takes secure transport only, before anything else is
