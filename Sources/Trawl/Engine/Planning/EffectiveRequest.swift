@@ -117,6 +117,13 @@ struct EffectiveRequest {
 extension Supervisor {
     /// Settles what goes on the wire for the next hop of a fetch.
     func settleRequest(of fetch: RunningFetch) {
+        if goesOutAsAsked(fetch) {
+            fetch.engine.sent = fetch.engine.fields
+            fetch.engine.settledChanges = 0
+            fetch.engine.settledUntil = EffectiveRequest.Settled.unlimited
+            fetch.engine.isSettled = true
+            return
+        }
         let effective = EffectiveRequest(fetch)
         let settled = effective.settled()
         fetch.engine.sent = settled.fields
@@ -124,6 +131,15 @@ extension Supervisor {
         fetch.engine.isSettled = true
         // Nobody else asks for it.
         if fetch.engine.terms.cache != nil { fetch.engine.sharesCookies = effective.sharesCookies }
+    }
+
+    /// Whether nothing is to be settled, as mostly where no cache is used: nobody is known to its server, and there are
+    /// no cookies, nor ever were.
+    private func goesOutAsAsked(_ fetch: RunningFetch) -> Bool {
+        guard fetch.engine.terms.cache == nil, fetch.engine.authentication == nil else { return false }
+        guard let cookies = fetch.plan.terms.cookies else { return true }
+        // Cookies of the caller's are brought into one line also where there are no others.
+        return cookies.manual.isEmpty && cookies.changes == 0 && !fetch.engine.fields.contains("Cookie")
     }
 
     /// Settles it before a hop is leased unless that is done; and once more when cookies changed or ended while the hop
