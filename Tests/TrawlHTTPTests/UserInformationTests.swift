@@ -33,6 +33,15 @@ struct UserInformationTests {
         #expect(Array(UserInformation.removed(from: url).utf8) == Array(expected.utf8))
     }
 
+    @Test("user information is found wherever it stands, and no other byte is taken for a sign", arguments: 0..<20)
+    func places(length: Int) {
+        for rest in 0..<20 {
+            let (user, host) = (String(repeating: "A", count: length), String(repeating: "B", count: rest))
+            #expect(UserInformation.removed(from: user + "@" + host) == host)
+            #expect(UserInformation.removed(from: user + "?" + host) == user + "?" + host)
+        }
+    }
+
     @Test(
         "what is refused as a URL shows no password either",
         arguments: [

@@ -38,8 +38,8 @@ struct RequestKey: Sendable, Hashable {
     init(url: String, out: String?) {
         var bits = Self.mixed(Self.start, 2)
         // Results are no place for a password, not even for a digest of it.
-        bits = Self.mixed(bits, UserInformation.removed(from: url))
         let user = UserInformation.user(in: url)
+        bits = Self.mixed(bits, user == nil ? url : UserInformation.removed(from: url))
         if out != nil || user != nil {
             // None of them can hold a zero byte.
             bits = Self.mixed(bits, 0)

@@ -10,8 +10,7 @@
 package enum UserInformation {
     /// The text without its user information, and without the `@` behind that.
     package static func removed(from text: String) -> String {
-        var text = text
-        let rest: String? = text.withUTF8 { bytes in
+        let rest: String? = lend(text) { bytes in
             guard let place = place(in: bytes) else { return nil }
             return String(decoding: bytes[..<place.lowerBound], as: UTF8.self)
                 + String(decoding: bytes[(place.upperBound + 1)...], as: UTF8.self)
@@ -22,22 +21,47 @@ package enum UserInformation {
     /// The user that the text names: what stands before the first colon of the user information, as it is written. Nil
     /// when there is none.
     package static func user(in text: String) -> String? {
-        var text = text
-        return text.withUTF8 { bytes in
+        lend(text) { bytes in
             guard let place = place(in: bytes) else { return nil }
             return String(decoding: bytes[place].prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
         }
     }
 
+    /// Lends the bytes of a text as it is: `withUTF8` wants a variable, and that a reference of its own.
+    private static func lend<Value>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+        if let value = text.utf8.withContiguousStorageIfAvailable(body) { return value }
+        return Array(text.utf8).withUnsafeBufferPointer(body)
+    }
+
     /// Where the user information is, without the `@` behind it; nil when there is none.
     package static func place(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         // Lists are asked this for each of their lines, and hardly any has one.
-        guard text.contains(UInt8(ascii: "@")) else { return nil }
+        guard holdsSign(UnsafeRawBufferPointer(text)) else { return nil }
         let authority = authority(in: text)
         let end = text[authority].lastIndex(of: UInt8(ascii: "@"))
         let host = text[(end.map { $0 + 1 } ?? authority.lowerBound)..<authority.upperBound]
         let last = isHostAndPort(host) ? end : text[authority.lowerBound...].lastIndex(of: UInt8(ascii: "@"))
         return last.map { authority.lowerBound..<$0 }
+    }
+
+    /// Whether there is an `@`, looked for in eight bytes at a time.
+    private static func holdsSign(_ text: UnsafeRawBufferPointer) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let signs = ones &* 0x40
+        var index = 0
+        while index + 8 <= text.count {
+            // Zero where there is a sign, and what is zero borrows.
+            let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ signs
+            if (word &- ones) & ~word & (ones &* 0x80) != 0 { return true }
+            index += 8
+            // The last eight may overlap those before.
+            if index < text.count { index = min(index, text.count - 8) }
+        }
+        while index < text.count {
+            if text[index] == UInt8(ascii: "@") { return true }
+            index += 1
+        }
+        return false
     }
 
     /// Where the authority is, user information included.
