@@ -24,7 +24,11 @@ enum HeadError: Error, Equatable {
 struct HeadAssembler {
     private enum State { case start, fields, complete }
 
+    /// Filled up to `length`. Room is made in large steps, as in `WireWriter`: for a line an array's own `append` takes
+    /// several times as long as the copy.
     private var raw: [UInt8] = []
+    /// Bytes of the head that was just completed.
+    private(set) var length = 0
     private var state = State.start
     private var total = 0
     var maximumBytes = 300 << 10
@@ -35,16 +39,13 @@ struct HeadAssembler {
     /// Bytes of all heads since `reset`, line ends included.
     var bytes: Int { total }
 
-    /// Bytes of the head that was just completed.
-    var length: Int { raw.count }
-
     /// Whether a line is one of a trailer section, behind a whole head.
     func isTrailer(_ line: UnsafeRawBufferPointer) -> Bool { state == .complete && !Self.isStatusLine(line) }
 
     /// Gets ready for a new transfer.
     mutating func reset() {
         // The next head takes its memory, unless that is much.
-        if raw.capacity > 64 << 10 { raw = [] }
+        if raw.count > 64 << 10 { (raw, length) = ([], 0) }
         state = .start
         total = 0
     }
@@ -58,15 +59,15 @@ struct HeadAssembler {
         switch state {
         case .complete where Self.isStatusLine(line), .start:
             guard Self.isStatusLine(line) else { throw .malformed("the response does not start with a status line") }
-            raw.removeAll(keepingCapacity: true)
-            raw.append(contentsOf: line)
+            length = 0
+            append(line)
             state = .fields
             return false
         case .complete:
             // A trailer field of HTTP/2; those of HTTP/1.1 are inside the raw body.
             return false
         case .fields:
-            raw.append(contentsOf: line)
+            append(line)
             guard let first = line.first, first == 0x0D || first == 0x0A else { return false }
             // To libcurl that is the end of the head, whatever else is in the line (RFC 9112 §2.2: a bare CR).
             guard line.count == 1 || line.count == 2 && line[1] == 0x0A else {
@@ -77,11 +78,26 @@ struct HeadAssembler {
         }
     }
 
+    private mutating func append(_ line: UnsafeRawBufferPointer) {
+        if raw.count - length < line.count { makeRoom(line.count) }
+        let start = length
+        raw.withUnsafeMutableBytes { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: line)
+        }
+        length += line.count
+    }
+
+    @inline(never)
+    private mutating func makeRoom(_ room: Int) {
+        raw += [UInt8](repeating: 0, count: max(room, raw.count, 1 << 10))
+    }
+
     /// The head that was just completed, and what its fields say about the body.
     func parse() throws(HeadError) -> (head: ResponseHead, facts: HeadFacts) {
         let parsed: Result<(ResponseHead, HeadFacts), HeadError> = raw.withUnsafeBytes { bytes in
             do throws(HeadError) {
-                return .success(try Self.parse(bytes, maximumFields: maximumFields, isOfTunnel: isOfTunnel))
+                let head = UnsafeRawBufferPointer(rebasing: bytes[..<length])
+                return .success(try Self.parse(head, maximumFields: maximumFields, isOfTunnel: isOfTunnel))
             } catch {
                 return .failure(error)
             }
