@@ -1,12 +1,14 @@
 """HTTP on port 8080, with bodies of N bytes at /size/N, and DNS on port 53 of all addresses.
 
 Arguments: a file to which each question is written, and NAME=ADDRESS of names that there are. A question for an IPv6 address of
-such a name has an empty answer and is not written down. NAME= is a name of which nothing is ever said.
+such a name has an empty answer and is not written down. NAME= is a name of which nothing is ever said. NAME=COUNT~ADDRESS is one
+that is not there for so many questions.
 """
 import http.server, socket, struct, sys, threading
 
 NAMES = dict(pair.split("=") for pair in sys.argv[2:])
 LOCK = threading.Lock()
+ASKED = {}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -33,11 +35,15 @@ def answer(question):
     name, kind = ".".join(labels), struct.unpack_from(">H", question, place + 1)[0]
     end = place + 5
     if kind == 1:
+        ASKED[name] = ASKED.get(name, 0) + 1
         with LOCK, open(sys.argv[1], "a") as file:
             file.write(name + "\n")
     found = NAMES.get(name)
     if found == "":
         return None
+    late, _, found = (found or "").rpartition("~")
+    if late and ASKED.get(name, 0) <= int(late):
+        found = ""
     code = 0 if found else 3
     records = b""
     if found and kind == 1:

@@ -4,6 +4,10 @@ import TrawlHTTP
 ///
 /// Bound to the supervisor thread.
 final class NetworkWait {
+    /// How long after the network came back a failure is taken for one that will pass: names are known a little later
+    /// than routes.
+    private static let settling = Duration.seconds(10)
+
     /// How long it may wait in all; nil is as long as the fetch may take.
     let limit: Duration?
     /// When the whole fetch must end.
@@ -40,6 +44,11 @@ final class NetworkWait {
         if let since { waited += since.duration(to: now) }
         since = nil
         returnedAt = now
+    }
+
+    /// Whether the network came back a moment ago.
+    func isSettling(at now: MonotonicInstant) -> Bool {
+        returnedAt.map { $0.duration(to: now) < Self.settling } ?? false
     }
 
     /// Time until now was not its own: no limit runs while a fetch is suspended. It may have come to wait in the middle

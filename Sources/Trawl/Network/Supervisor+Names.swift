@@ -10,9 +10,11 @@ extension Supervisor {
     private static let notResolved: UInt32 = 6
 
     /// Takes down what the end of a hop says about its host's name.
-    mutating func noteName(_ failure: HopFailure, _ fetch: RunningFetch) {
-        // Without a network no name is found, and that says nothing about any.
-        guard failure.kind == .hostNotFound, let name = fetch.nameToResolve, networkStatus != .none else { return }
+    mutating func noteName(_ failure: HopFailure, _ metrics: HopMetrics, _ fetch: RunningFetch) {
+        // Without a network no name is found, nor just after it came back, and that says nothing about any.
+        guard failure.kind == .hostNotFound, let name = fetch.nameToResolve, networkStatus != .none,
+            !isForWantOfNetwork(failure, metrics, fetch)
+        else { return }
         unknownNames.note(name, at: now)
     }
 
@@ -36,7 +38,9 @@ extension Supervisor {
     /// Whether the name of a hop is known not to be found.
     mutating func isUnknown(_ fetch: RunningFetch) -> Bool {
         guard !unknownNames.isEmpty, let name = fetch.nameToResolve else { return false }
-        return unknownNames.contains(name, at: now, triesAgain: (fetch.engine.retries?.failed ?? 0) > 0)
+        let triesAgain =
+            (fetch.engine.retries?.failed ?? 0) > 0 || fetch.engine.networkWait?.isSettling(at: now) == true
+        return unknownNames.contains(name, at: now, triesAgain: triesAgain)
     }
 
     /// Fails a hop that waits because its name has no address.
@@ -45,9 +49,8 @@ extension Supervisor {
     mutating func failByName(_ fetch: RunningFetch, afterLookup: Bool) {
         let failure = HopFailure(
             .hostNotFound, curlCode: Self.notResolved, detail: "Could not resolve host: \(fetch.engine.target.host)")
-        if afterLookup { noteName(failure, fetch) }
-        if fallsBack(fetch) { return }
-        if afterLookup, waitsForNetwork(after: failure, HopMetrics(), fetch) { return }
+        if afterLookup { noteName(failure, HopMetrics(), fetch) }
+        if fallsBack(fetch) || waitsForNetwork(after: failure, HopMetrics(), fetch) { return }
         failUnresolved(fetch, failure)
     }
 

@@ -7,17 +7,14 @@ import TrawlSession
 
 /// Fetches that wait for the network to come back (``RequestOptions/waitsForConnectivity``).
 extension Supervisor {
-    /// How long after the network came back a failure is taken for one that will pass: names are known a little later
-    /// than routes.
-    private static let settling = Duration.seconds(10)
+    /// How long a fetch waits that fails just after the network came back.
     private static let settlingDelay = Duration.seconds(1)
 
     /// Whether a failure is that of the network, and the fetch is one that waits for it.
     mutating func isForWantOfNetwork(_ failure: HopFailure, _ metrics: HopMetrics, _ fetch: RunningFetch) -> Bool {
         guard let wait = fetch.engine.networkWait, failure.mayBeForWantOfNetwork(metrics), !fetch.staysOnThisMachine
         else { return false }
-        if networkStatus == .none { return true }
-        return wait.returnedAt.map { $0.duration(to: now) < Self.settling } ?? false
+        return networkStatus == .none || wait.isSettling(at: now)
     }
 
     /// Lets a fetch wait that failed because there is no network. It counts as no attempt. While the coordinator closes

@@ -39,6 +39,30 @@ struct NetworkWaitTests {
         #expect(await scene.status("dead") == 6)
     }
 
+    @Test("a name that is not there for a moment when the network comes back fails none of those that waited")
+    func lateName() async throws {
+        let scene = try NetworkScene(names: ["late.test": "40~\(NetworkScene.address)"])
+        let lines = (0..<20).map { "http://late.test:8080/\($0)\n" }.joined()
+        try scene.directory.put("list", Array(lines.utf8))
+        let socket = scene.directory.file("socket")
+        try scene.start(
+            "batch",
+            [
+                "batch", scene.directory.file("list"), "--no-files", "--results", scene.directory.file("results"),
+                "--wait-for-network", "60", "--no-cache", "--status-socket", socket,
+            ])
+        #expect(
+            await eventually {
+                let status = try? CommandRun(["status", "--json", socket])
+                return status?.text.contains(#""waiting_for_network":20"#) == true
+            })
+        try scene.connect()
+        #expect(await scene.status("batch") == 0, "\(scene.text("batch.err"))")
+        let records = scene.text("results").split(separator: "\n")
+        #expect(records.count == 20 && records.allSatisfy { $0.contains(#""ok":true"#) }, "\(records)")
+        #expect(scene.queries.count > 40)
+    }
+
     @Test("-w is about what followed the wait")
     func writeOut() async throws {
         let scene = try NetworkScene()

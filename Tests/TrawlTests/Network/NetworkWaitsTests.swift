@@ -62,12 +62,14 @@ struct NetworkWaitsTests {
         #expect(wait.end == Self.at(156))
         wait.ended(at: Self.at(152))
         #expect(wait.waited == .seconds(6) && wait.left == .seconds(4) && wait.returnedAt == Self.at(152))
+        #expect(wait.isSettling(at: Self.at(152)) && wait.isSettling(at: Self.at(161)))
+        #expect(!wait.isSettling(at: Self.at(162)))
         // Suspended from 190 on, and waiting from 200 on, until 210.
         wait.since = Self.at(200)
         wait.giveBack(.seconds(20), at: Self.at(210))
         #expect(wait.end == Self.at(214))
         let endless = NetworkWait(limit: nil, wholeDeadline: nil)
         endless.since = Self.at(1)
-        #expect(endless.end == nil)
+        #expect(endless.end == nil && !endless.isSettling(at: Self.at(2)))
     }
 }

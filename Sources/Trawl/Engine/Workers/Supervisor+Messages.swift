@@ -307,7 +307,7 @@ extension Supervisor {
             if end.isProxyFailure, let head = end.head { _ = meet(head, fetch, isOfTunnel: true) }
             if answersChallenge(fetch) { return }
             if goesAnotherWay(fetch, after: failure, refused: end.head != nil) { return }
-            noteName(failure, fetch)
+            noteName(failure, end.metrics, fetch)
             if waitsForNetwork(after: failure, end.metrics, fetch) { return }
             if triesAgain(after: failure, status: head?.status, fetch) { return }
             release(fetch, failure.kind.isForAll ? .fail(failure, end.metrics, head) : .promote)
