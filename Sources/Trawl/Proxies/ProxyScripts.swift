@@ -8,10 +8,10 @@ import TrawlSession
 /// The scripts run in a child without files and network. Answers go to the supervisor's mailbox; what goes wrong is an
 /// answer too, and means no proxy for as long as asking again would be of no use.
 final class ProxyScripts: Sendable {
-    /// A question with the limits of the fetch that asks it.
+    /// A question with the patience of the fetch that asks it.
     private struct Asked {
         let question: Question
-        let limits: RequestOptions.TimeLimits
+        let patience: ScriptPatience
     }
 
     /// A question: a script, by its place, and an origin.
@@ -26,12 +26,14 @@ final class ProxyScripts: Sendable {
         case ways(ProxyList)
         /// It said nothing of use, or could not be asked; it may be otherwise from then on.
         case failure(until: MonotonicInstant)
+        /// Its text did not come in this time, which is less than it might have had: no answer to who has more.
+        case unanswered(within: ScriptPatience)
 
         /// The ways to try.
         var list: ProxyList {
             switch self {
             case .ways(let list): list
-            case .failure: .direct
+            case .failure, .unanswered: .direct
             }
         }
     }
@@ -39,6 +41,8 @@ final class ProxyScripts: Sendable {
     private struct State {
         var questions: [Asked] = []
         var thread: NamedThread?
+        /// The child whose script is asked.
+        var child: WorkerProcess?
         var isStopped = false
         var problem: FetchError?
     }
@@ -60,15 +64,15 @@ final class ProxyScripts: Sendable {
 
     /// Asks; the answer comes as a command. From the supervisor's thread.
     ///
-    /// - Parameter limits: Those of the fetch that asks: it waits no longer for the script's text than for its own
+    /// - Parameter patience: That of the fetch that asks: it waits no longer for the script's text than for its own
     ///   response.
-    func ask(_ question: Question, limits: RequestOptions.TimeLimits) {
+    func ask(_ question: Question, patience: ScriptPatience) {
         let isRunning = state.withLock { state in
             guard !state.isStopped else { return false }
             if state.thread == nil {
                 state.thread = try? NamedThread.start(name: "trawl-pac") { [self] in run() }
             }
-            if state.thread != nil { state.questions.append(Asked(question: question, limits: limits)) }
+            if state.thread != nil { state.questions.append(Asked(question: question, patience: patience)) }
             return state.thread != nil
         }
         if isRunning { bell.open() } else { mailbox.post(.routed(question, .failure(until: MonotonicClock.now()))) }
@@ -76,16 +80,27 @@ final class ProxyScripts: Sendable {
 
     /// Ends the thread and its child, and waits for that.
     func stop() {
-        let thread = state.withLock { state in
+        let (thread, child) = state.withLock { state in
             state.isStopped = true
-            return state.thread
+            return (state.thread, state.child)
         }
+        // Its script may reckon for seconds.
+        _ = try? child?.signal(SIGKILL)
         guard let thread else { return }
         bell.open()
         thread.join()
     }
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    /// A child is about to be asked: it is killed when the thread is to end.
+    private func asks(_ child: WorkerProcess) {
+        let isStopped = state.withLock { state in
+            state.child = child
+            return state.isStopped
+        }
+        if isStopped { _ = try? child.signal(SIGKILL) }
+    }
 
     private func run() {
         var scripts: [String: LoadedScript] = [:]
@@ -110,20 +125,25 @@ final class ProxyScripts: Sendable {
     }
 
     private func answer(_ asked: Asked, _ script: LoadedScript) -> Answer {
+        defer { state.withLock { $0.child = nil } }
         do throws(FetchError) {
-            let list = try script.find(asked.question.origin, configuration, isStopped: { isStopped }) {
-                place throws(FetchError) in try load(place, asked.limits)
+            let list = try script.find(
+                asked.question.origin, configuration, within: asked.patience, asks: { asks($0) },
+                isStopped: { isStopped }
+            ) {
+                place throws(FetchError) in try load(place, asked.patience)
             }
             return .ways(list)
         } catch {
             state.withLock { $0.problem = error }
+            if let patience = script.lackingPatience { return .unanswered(within: patience) }
             return .failure(until: script.nextLook)
         }
     }
 
     /// The text of a script, fetched without a proxy or cookies and through the cache, or read.
     private func load(
-        _ place: String, _ limits: RequestOptions.TimeLimits
+        _ place: String, _ patience: ScriptPatience
     ) throws(FetchError) -> [UInt8] {
         let lower = place.prefix(8).lowercased()
         guard lower.hasPrefix("http://") || lower.hasPrefix("https://") else { return try ScriptFile.read(place) }
@@ -131,11 +151,9 @@ final class ProxyScripts: Sendable {
         request.options.proxy = .direct
         // Many fetches ask it, with jars of their own and without.
         request.options.cookies.jar = .none
-        // Nobody waits for it longer than for what it is needed for (ASI-PRX-05), and many may wait.
-        let least = { (limits: Duration...) in limits.filter { $0 > .zero }.min() ?? .zero }
-        request.options.timeLimits.resource = least(limits.exchange, limits.resource, .seconds(20))
-        request.options.timeLimits.connect = least(limits.connect, .seconds(10))
-        request.options.timeLimits.inactivity = least(limits.inactivity, .seconds(20))
+        request.options.timeLimits.resource = patience.whole
+        request.options.timeLimits.connect = patience.connect
+        request.options.timeLimits.inactivity = patience.inactivity
         request.options.sizeLimits.bodyBytes = UInt64(ScriptFile.longest)
         let outcome = OutcomeCell()
         let running = RunningFetch(
@@ -169,6 +187,8 @@ private final class LoadedScript {
     private var problem: FetchError?
     /// When it is looked at again, at the next question.
     private(set) var nextLook = MonotonicInstant(nanoseconds: 0)
+    /// What was not enough for a text, where there is none because of that.
+    private var tried: ScriptPatience?
     private var nextPatience = LoadedScript.patience
     private var failures = 0
     /// How long it rests after the next failure, once there were too many.
@@ -179,11 +199,15 @@ private final class LoadedScript {
         self.place = place
     }
 
+    /// Why there is no text, where it is for want of patience: who has more may fare better.
+    var lackingPatience: ScriptPatience? { tried == .longest ? nil : tried }
+
+    /// - Parameter asks: Is told which child is about to be asked.
     func find(
-        _ origin: Origin, _ configuration: Configuration, isStopped: () -> Bool,
-        load: (String) throws(FetchError) -> [UInt8]
+        _ origin: Origin, _ configuration: Configuration, within patience: ScriptPatience,
+        asks: (WorkerProcess) -> Void, isStopped: () -> Bool, load: (String) throws(FetchError) -> [UInt8]
     ) throws(FetchError) -> ProxyList {
-        if MonotonicClock.now() >= nextLook { look(load) }
+        if MonotonicClock.now() >= nextLook || tried?.covers(patience) == false { look(patience, load) }
         if let problem { throw problem }
         let text: String
         do throws(ScriptProcess.Fault) {
@@ -197,6 +221,7 @@ private final class LoadedScript {
                 running = try ScriptProcess(executable, script: self.text)
                 process = running
             }
+            asks(running.process)
             let port = origin.explicitPort.map { ":\($0)" } ?? ""
             let host = origin.host.hasPrefix("[") ? String(origin.host.dropFirst().dropLast()) : origin.host
             text = try running.find(
@@ -234,7 +259,8 @@ private final class LoadedScript {
         FetchError(.proxy, "the proxy script \(ScriptPlace.shown(place).terminalSafe): \(text)")
     }
 
-    private func look(_ load: (String) throws(FetchError) -> [UInt8]) {
+    private func look(_ patience: ScriptPatience, _ load: (String) throws(FetchError) -> [UInt8]) {
+        tried = nil
         do throws(FetchError) {
             let loaded = ScriptFile.utf8(try load(place))
             if loaded != text || problem != nil {
@@ -249,7 +275,10 @@ private final class LoadedScript {
             nextPatience = Self.patience
         } catch {
             // One that is known goes on.
-            if text.isEmpty { problem = error }
+            if text.isEmpty {
+                problem = error
+                if error.code == .timeout { tried = patience }
+            }
             nextLook = MonotonicClock.now().advanced(by: nextPatience)
             nextPatience = min(nextPatience * 2, Self.freshness)
         }

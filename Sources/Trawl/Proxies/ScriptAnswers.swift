@@ -23,15 +23,18 @@ struct ScriptAnswers {
         return waiting[question]?.count == 1
     }
 
-    /// Takes an answer.
+    /// Takes an answer. One that came to nothing for want of patience is for those who wait alone.
     /// - Returns: Those who waited for it.
     mutating func take(
         _ answer: ProxyScripts.Answer, for question: ProxyScripts.Question, at now: MonotonicInstant
     ) -> [(fetch: FetchKey, front: Bool)] {
         if known.count >= Self.most { known.removeAll() }
-        var end = now.advanced(by: Self.lifetime)
-        if case .failure(let nextLook) = answer { end = min(end, nextLook) }
-        known[question] = (answer.list, end)
+        let end = now.advanced(by: Self.lifetime)
+        switch answer {
+        case .ways(let list): known[question] = (list, end)
+        case .failure(let nextLook): known[question] = (answer.list, min(end, nextLook))
+        case .unanswered: known[question] = nil
+        }
         return waiting.removeValue(forKey: question) ?? []
     }
 }

@@ -25,11 +25,13 @@ final class ScriptProcess {
     /// Different lookups that one question may want. Each may cost seconds; one that is wanted again costs nothing.
     private static let mostLookups = 64
 
-    private let process: WorkerProcess
+    let process: WorkerProcess
     private let control: Descriptor
     private var received: [UInt8] = []
+    /// Whether the child has taken its script.
+    private var isReady = false
 
-    /// Starts the child with a script and waits until it is ready.
+    /// Starts the child with a script.
     init(_ executable: WorkerExecutable, script: [UInt8]) throws(Fault) {
         do throws(SystemError) {
             let sockets = try ControlSocket.pair()
@@ -51,24 +53,25 @@ final class ScriptProcess {
         } catch {
             throw .cannotStart("\(error)")
         }
-        do throws(Fault) {
-            var deadline = MonotonicClock.now().advanced(by: Self.longestRun)
-            switch try next(before: &deadline).kind {
-            case .ready: return
-            case .noEngine: throw .noEngine
-            case .badScript: throw .badScript
-            case .question, .answer, .lookup, .result, .failure: throw .died
-            }
-        } catch {
-            end()
-            throw error
-        }
     }
 
     deinit { end() }
 
+    /// Waits until the child has taken its script.
+    private func getReady() throws(Fault) {
+        if isReady { return }
+        var deadline = MonotonicClock.now().advanced(by: Self.longestRun)
+        switch try next(before: &deadline).kind {
+        case .ready: isReady = true
+        case .noEngine: throw .noEngine
+        case .badScript: throw .badScript
+        case .question, .answer, .lookup, .result, .failure: throw .died
+        }
+    }
+
     /// Asks the script about a URL. After an error other than `threw` the child is of no more use.
     func find(url: String, host: String, isStopped: () -> Bool) throws(Fault) -> String {
+        try getReady()
         let question = ScriptFrame(.question, Array(url.utf8) + [0] + Array(host.utf8))
         // The child would take it for the end of the connection: the URL is at fault, and neither script nor child.
         guard question.text.count <= ScriptFrame.longest else { throw .threw }

@@ -13,7 +13,7 @@ extension Supervisor {
             return true
         }
         if scriptAnswers.wait(fetch.engine.key, front: front, for: question) {
-            scripts.ask(question, limits: fetch.plan.options.timeLimits)
+            scripts.ask(question, patience: ScriptPatience(fetch.plan.options.timeLimits))
         }
         return false
     }
@@ -25,6 +25,13 @@ extension Supervisor {
             guard let fetch = fetches[key], fetch.engine.mayBegin, fetch.engine.place == nil,
                 fetch.engine.way == nil, fetch.engine.target.origin == question.origin
             else { continue }
+            // Its own time is longer than that in which the script did not come: it asks again.
+            if case .unanswered(let patience) = answer,
+                !patience.covers(ScriptPatience(fetch.plan.options.timeLimits))
+            {
+                enqueue(fetch, front: front)
+                continue
+            }
             fetch.engine.way = HopWay(answer.list.ways, fetch.plan.terms.proxies ?? proxies, isByScript: true)
             enqueue(fetch, front: front)
         }

@@ -212,6 +212,65 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("a request that is in a hurry goes without the script by itself: others have it asked for again")
+    func hurry() async throws {
+        let one = try proxy("one")
+        let isThere = Occasion()
+        let scripts = try ScriptedOrigin { _ in
+            isThere.wait()
+            return ScriptedOrigin.Answer(200, "function FindProxyForURL() { return 'PROXY \(one.place)'; }")
+        }
+        defer {
+            isThere.open()
+            one.stop()
+            scripts.stop()
+        }
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: 1) { coordinator in
+                var request = Request(origin.url("/anything"))
+                request.options.proxy = ProxyPolicy(script: scripts.url("/p.pac"))
+                var hasty = request
+                hasty.options.timeLimits.exchange = .seconds(2)
+                // The patient one waits for the answer to the question of the other.
+                let first = coordinator.start(hasty)
+                let asked = await eventually { !scripts.seen().isEmpty }
+                #expect(asked)
+                let second = coordinator.start(request)
+                let direct = try await first.response
+                #expect(direct.bodyText.contains("/anything"))
+                let isAskedAgain = await eventually { scripts.seen().count == 2 }
+                #expect(isAskedAgain)
+                isThere.open()
+                let proxied = try await second.response
+                #expect(proxied.bodyText == "one")
+                // So does from now on who is in a hurry.
+                let known = try await coordinator.send(hasty)
+                #expect(known.bodyText == "one")
+            }
+        }
+    }
+
+    @Test("a script that never comes to an end does not hold up the end of its coordinator")
+    func ending() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("p.pac", Array("function FindProxyForURL() { for (;;) {} }".utf8))
+        let clock = ContinuousClock()
+        let isOver: ContinuousClock.Instant = try await withTestCoordinator(workers: 1) { coordinator in
+            var request = Request("http://a.test/")
+            request.options.proxy = ProxyPolicy(script: directory.file("p.pac"))
+            let fetch = coordinator.start(request)
+            let isAsked = await eventually {
+                ProcessTree.children(withArgument: "pac").contains { ProcessTree.status("Seccomp", of: $0) == "2" }
+            }
+            #expect(isAsked)
+            fetch.cancel()
+            return clock.now
+        }
+        // It might go on for five.
+        #expect(clock.now - isOver < .seconds(3))
+        #expect(ProcessTree.children(withArgument: "pac").isEmpty)
+    }
+
     @Test(
         "a script that never comes to an end costs so much for three origins, and then nothing",
         .enabled(if: runsLongTests, "takes minutes"))

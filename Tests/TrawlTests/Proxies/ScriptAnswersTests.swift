@@ -28,4 +28,33 @@ struct ScriptAnswersTests {
             #expect(answers.answer(question, at: at(end)) == nil)
         }
     }
+
+    @Test("what came to nothing for want of patience is kept for nobody")
+    func forgotten() throws {
+        let list = try #require(ProxyList("PROXY p.test:1"))
+        var answers = ScriptAnswers()
+        _ = answers.wait(FetchKey(rawValue: 1), front: false, for: question)
+        var limits = RequestOptions.TimeLimits()
+        limits.exchange = .seconds(1)
+        let waited = answers.take(.unanswered(within: ScriptPatience(limits)), for: question, at: at(10))
+        #expect(waited.count == 1 && answers.answer(question, at: at(10)) == nil)
+        _ = answers.take(.ways(list), for: question, at: at(10))
+        #expect(answers.answer(question, at: at(10)) == list)
+    }
+
+    @Test("patience is the request's own, up to what all can be held up; less than was tried is not tried again")
+    func patience() {
+        let longest = ScriptPatience(RequestOptions.TimeLimits())
+        #expect(longest == .longest)
+        var limits = RequestOptions.TimeLimits()
+        (limits.exchange, limits.connect, limits.inactivity) = (.seconds(60), .seconds(60), .seconds(60))
+        #expect(ScriptPatience(limits) == .longest)
+        limits.exchange = .seconds(5)
+        let five = ScriptPatience(limits)
+        limits.resource = .seconds(2)
+        let two = ScriptPatience(limits)
+        #expect(five.whole == .seconds(5) && two.whole == .seconds(2) && two.connect == .seconds(10))
+        #expect(longest.covers(five) && five.covers(two) && two.covers(two))
+        #expect(!two.covers(five) && !five.covers(longest))
+    }
 }
