@@ -33,13 +33,16 @@ extension Supervisor {
         // The time that an exchange may take does not pass meanwhile.
         endExchange(of: fetch, wholeDeadline: wait.wholeDeadline)
         wait.count += 1
+        let reason = FetchError(failure, fetch: fetch)
+        // The way there may be another one by then, and the first of several is to be tried first again.
+        fetch.engine.way = nil
         guard networkStatus == .none else {
             wait.waited += Self.settlingDelay
             park(fetch, until: now.advanced(by: Self.settlingDelay))
             return true
         }
         wait.since = now
-        wait.reason = FetchError(failure, fetch: fetch)
+        wait.reason = reason
         networkWaits.insert(fetch.engine.key, until: left.map { now.advanced(by: $0) })
         network.note(isMissed: true)
         if !wait.isTold {
@@ -54,6 +57,8 @@ extension Supervisor {
         unknownNames.removeAll()
         guard networkStatus != .none else { return }
         network.note(isMissed: false)
+        scriptAnswers.forget()
+        scripts.lookAgain()
         for key in networkWaits.removeAll() {
             guard let fetch = fetches[key], let wait = fetch.engine.networkWait, wait.since != nil,
                 fetch.engine.mayBegin

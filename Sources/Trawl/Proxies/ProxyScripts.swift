@@ -43,6 +43,8 @@ final class ProxyScripts: Sendable {
         var thread: NamedThread?
         /// The child whose script is asked.
         var child: WorkerProcess?
+        /// Whether all scripts are to be looked at again.
+        var looksAgain = false
         var isStopped = false
         var problem: FetchError?
     }
@@ -78,6 +80,9 @@ final class ProxyScripts: Sendable {
         if isRunning { bell.open() } else { mailbox.post(.routed(question, .failure(until: MonotonicClock.now()))) }
     }
 
+    /// Has each script looked at again at the next question about it: the network is another one.
+    func lookAgain() { state.withLock { $0.looksAgain = true } }
+
     /// Ends the thread and its child, and waits for that.
     func stop() {
         let (thread, child) = state.withLock { state in
@@ -107,10 +112,11 @@ final class ProxyScripts: Sendable {
         while !isStopped {
             bell.wait()
             // All at once: taking the first out of many would move all others.
-            let questions: [Asked] = state.withLock { state in
-                defer { state.questions = [] }
-                return state.questions
+            let (questions, looksAgain): ([Asked], Bool) = state.withLock { state in
+                defer { (state.questions, state.looksAgain) = ([], false) }
+                return (state.questions, state.looksAgain)
             }
+            if looksAgain { for script in scripts.values { script.lookAgain() } }
             for asked in questions {
                 if isStopped { break }
                 let place = asked.question.place
@@ -201,6 +207,12 @@ private final class LoadedScript {
 
     /// Why there is no text, where it is for want of patience: who has more may fare better.
     var lackingPatience: ScriptPatience? { tried == .longest ? nil : tried }
+
+    /// Looks at it again at the next question.
+    func lookAgain() {
+        nextLook = MonotonicInstant(nanoseconds: 0)
+        nextPatience = Self.patience
+    }
 
     /// - Parameter asks: Is told which child is about to be asked.
     func find(

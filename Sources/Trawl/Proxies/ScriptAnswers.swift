@@ -16,6 +16,9 @@ struct ScriptAnswers {
         known[question].flatMap { now < $0.end ? $0.list : nil }
     }
 
+    /// Forgets what scripts said: the network is another one. Who waits goes on waiting.
+    mutating func forget() { known = [:] }
+
     /// Lets a hop wait.
     /// - Returns: Whether it is the first, so that the question has to be asked.
     mutating func wait(_ fetch: FetchKey, front: Bool, for question: ProxyScripts.Question) -> Bool {

@@ -81,6 +81,8 @@ extension Supervisor {
         // failed.
         if fetch.plan.method.isIdempotent || attempts.policy.repeatsAnyMethod { rewind(fetch) }
         fetch.engine.isSuspect = false
+        // The first of several proxies is tried first again.
+        fetch.engine.way = nil
         // What is stored may be that failure.
         fetch.engine.passesStoreOver = true
         endExchange(of: fetch, wholeDeadline: attempts.wholeDeadline)
@@ -101,7 +103,6 @@ extension Supervisor {
         fetch.engine.decided = nil
         fetch.engine.hasLeftOrigin = false
         fetch.engine.isHomeSecured = false
-        fetch.engine.way = nil
         fetch.engine.access = .nothing
         restartCredentials(of: fetch)
     }

@@ -63,6 +63,20 @@ struct NetworkWaitTests {
         #expect(scene.queries.count > 40)
     }
 
+    @Test("after the wait the first of several proxies is tried first again")
+    func proxies() async throws {
+        let scene = try NetworkScene()
+        // Nobody listens at the second.
+        let ways = "PROXY \(NetworkScene.address):8080; PROXY \(NetworkScene.address):9"
+        try scene.directory.put("p.pac", Array("function FindProxyForURL() { return '\(ways)'; }".utf8))
+        try scene.start(
+            "proxied", ["--wait-for-network", "0", "--pac", scene.directory.file("p.pac"), "http://10.9.9.3/"])
+        #expect(await eventually { scene.text("proxied.err").contains("waiting for it") })
+        try scene.connect()
+        #expect(await scene.status("proxied") == 0, "\(scene.text("proxied.err"))")
+        #expect(scene.text("proxied.out") == "hello\n")
+    }
+
     @Test("-w is about what followed the wait")
     func writeOut() async throws {
         let scene = try NetworkScene()

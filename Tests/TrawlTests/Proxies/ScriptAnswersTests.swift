@@ -29,7 +29,7 @@ struct ScriptAnswersTests {
         }
     }
 
-    @Test("what came to nothing for want of patience is kept for nobody")
+    @Test("what came to nothing for want of patience is kept for nobody, and another network ends what is kept")
     func forgotten() throws {
         let list = try #require(ProxyList("PROXY p.test:1"))
         var answers = ScriptAnswers()
@@ -40,6 +40,8 @@ struct ScriptAnswersTests {
         #expect(waited.count == 1 && answers.answer(question, at: at(10)) == nil)
         _ = answers.take(.ways(list), for: question, at: at(10))
         #expect(answers.answer(question, at: at(10)) == list)
+        answers.forget()
+        #expect(answers.answer(question, at: at(10)) == nil)
     }
 
     @Test("patience is the request's own, up to what all can be held up; less than was tried is not tried again")
