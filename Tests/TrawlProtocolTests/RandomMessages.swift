@@ -217,7 +217,8 @@ extension LeaseEnd {
         let length: UInt64 = random.integer()
         var failure = HopFailure(
             random.pick(HopFailure.Kind.allCases), curlCode: random.integer(),
-            systemError: Int32(bitPattern: random.integer()), requestSent: random.bool(), detail: random.text())
+            systemError: Int32(bitPattern: random.integer()), requestSent: random.bool(), isUnmet: random.bool(),
+            detail: random.text())
         failure.certificates = (0..<random.pick([0, 0, 3])).map { _ in random.bytes(upTo: 50) }
         var end = LeaseEnd(
             lease: random.integer(),

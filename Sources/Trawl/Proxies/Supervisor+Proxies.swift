@@ -18,10 +18,12 @@ extension Supervisor {
         return true
     }
 
-    /// Whether a hop that failed before its proxy was of use goes another way; it is queued again then.
+    /// Whether a hop whose proxy was not met, or not in time, goes another way; it is queued again then.
+    ///
+    /// - Parameter refused: Whether there is an answer of the proxy's: what that refuses is not tried past it.
     mutating func goesAnotherWay(_ fetch: RunningFetch, after failure: HopFailure, refused: Bool) -> Bool {
-        guard failure.kind == .proxy || failure.kind == .connectTimedOut, !refused, !failure.requestSent,
-            fetch.engine.way?.proxy != nil, fetch.engine.way?.advance() == true
+        let isUnmet = failure.kind == .proxy ? failure.isUnmet : failure.kind == .connectTimedOut && !refused
+        guard isUnmet, !failure.requestSent, fetch.engine.way?.proxy != nil, fetch.engine.way?.advance() == true
         else { return false }
         enqueue(fetch, front: true)
         return true

@@ -73,6 +73,9 @@ package struct HopFailure: Error, Sendable, Hashable {
     package var systemError: Int32
     /// Whether bytes of the request may have reached the server.
     package var requestSent: Bool
+    /// Whether no proxy was met, where one was to be (`proxy`): it has no address, there was no connection, or that
+    /// broke before it had answered. Then another may be of use.
+    package var isUnmet: Bool
     /// What a person needs to act. Never a credential or a body.
     package var detail: String
     /// The server's chain in DER form, its own first, where the coordinator can still accept it: at most
@@ -81,12 +84,14 @@ package struct HopFailure: Error, Sendable, Hashable {
 
     /// A failure of its parts.
     package init(
-        _ kind: Kind, curlCode: UInt32 = 0, systemError: Int32 = 0, requestSent: Bool = false, detail: String = ""
+        _ kind: Kind, curlCode: UInt32 = 0, systemError: Int32 = 0, requestSent: Bool = false, isUnmet: Bool = false,
+        detail: String = ""
     ) {
         self.kind = kind
         self.curlCode = curlCode
         self.systemError = systemError
         self.requestSent = requestSent
+        self.isUnmet = isUnmet
         self.detail = detail
     }
 
@@ -95,6 +100,7 @@ package struct HopFailure: Error, Sendable, Hashable {
         writer.write(curlCode)
         writer.write(systemError)
         writer.write(requestSent)
+        writer.write(isUnmet)
         writer.write(detail)
         writer.write(UInt8(truncatingIfNeeded: certificates.count))
         for certificate in certificates { writer.write(certificate) }
@@ -104,7 +110,7 @@ package struct HopFailure: Error, Sendable, Hashable {
         guard let kind = Kind(rawValue: try reader.byte()) else { throw .invalid(.failure) }
         self.init(
             kind, curlCode: try reader.uint32(), systemError: try reader.int32(), requestSent: try reader.bool(),
-            detail: try reader.text())
+            isUnmet: try reader.bool(), detail: try reader.text())
         let count = try reader.byte()
         guard count <= WireProtocol.maximumCertificates else { throw .invalid(.failure) }
         for _ in 0..<count {

@@ -76,22 +76,28 @@ extension Transfer {
         guard let proxy = lease.proxy, requestsBegun == 0 || connectionsMade > connectionsAtRequest else { return nil }
         let isTunnelMade = tunnelHead.map { $0.status / 100 == 2 } ?? false
         let reason: String
+        let isUnmet: Bool
         switch result {
         // libcurl reads on behind a 407.
         case CURLE_OPERATION_TIMEDOUT:
             guard let refusalOfTunnel else { return nil }
             reason = "it answered CONNECT with \(refusalOfTunnel.status), and no end of that came: \(failure.detail)"
         case CURLE_COULDNT_RESOLVE_PROXY:
-            reason = failure.systemError == EAGAIN ? failure.detail : "its name has no address"
+            // Nobody was asked for it.
+            isUnmet = failure.systemError != EAGAIN
+            reason = isUnmet ? "its name has no address" : failure.detail
         case CURLE_COULDNT_CONNECT:
+            isUnmet = true
             reason = "could not connect: \(failure.detail)"
         case CURLE_PROXY:
+            isUnmet = hasLostProxy
             reason = failure.detail
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_OUT_OF_MEMORY, CURLE_WEIRD_SERVER_REPLY,
             CURLE_UNSUPPORTED_PROTOCOL,
             // Said of a line without a colon.
             CURLE_BAD_FUNCTION_ARGUMENT:
             guard !isTunnelMade else { return nil }
+            isUnmet = tunnelHead == nil && [CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING].contains(result)
             if let tunnelHead {
                 let phrase = ResponseHead.text(ofReason: tunnelHead.reason)
                 reason = "it answered CONNECT with \(tunnelHead.status) \(phrase)"
@@ -102,17 +108,34 @@ extension Transfer {
             CURLE_SSL_CIPHER:
             // Within a tunnel it is the origin's.
             guard proxy.kind == .https, !isTunnelMade else { return nil }
+            // Who shows another certificate was met.
+            isUnmet = result == CURLE_SSL_CONNECT_ERROR
             reason = "TLS: \(failure.detail)"
         default:
             return nil
         }
-        return proxyFailure(reason, curlCode: failure.curlCode, systemError: failure.systemError)
+        return proxyFailure(reason, curlCode: failure.curlCode, systemError: failure.systemError, isUnmet: isUnmet)
     }
 
-    private func proxyFailure(_ reason: String, curlCode: UInt32 = 0, systemError: Int32 = 0) -> HopFailure {
+    /// Whether the connection to a SOCKS proxy broke; else the proxy refused, or said what makes no sense.
+    private var hasLostProxy: Bool {
+        var code = 0
+        _ = ccurl_get_long(easy.raw, CURLINFO_PROXY_ERROR, &code)
+        switch CURLproxycode(rawValue: UInt32(truncatingIfNeeded: code)) {
+        case CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH, CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK,
+            CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST:
+            return true
+        default:
+            return false
+        }
+    }
+
+    private func proxyFailure(
+        _ reason: String, curlCode: UInt32 = 0, systemError: Int32 = 0, isUnmet: Bool = false
+    ) -> HopFailure {
         let place = lease.proxy?.text ?? ""
         return HopFailure(
-            .proxy, curlCode: curlCode, systemError: systemError, requestSent: mayHaveBeenSent,
+            .proxy, curlCode: curlCode, systemError: systemError, requestSent: mayHaveBeenSent, isUnmet: isUnmet,
             detail: "the proxy \(place): \(reason)")
     }
 }

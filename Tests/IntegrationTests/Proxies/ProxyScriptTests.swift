@@ -15,13 +15,18 @@ struct ProxyScriptTests {
         }
     }
 
+    /// The path of a file with a script.
+    private func file(_ script: String, in directory: TemporaryDirectory) throws -> String {
+        let name = "\(script.hashValue).pac"
+        try directory.put(name, Array(script.utf8))
+        return directory.file(name)
+    }
+
     private func answer(
         _ url: String, _ script: String, on coordinator: Coordinator, in directory: TemporaryDirectory
     ) async throws -> String {
-        let file = "\(script.hashValue).pac"
-        try directory.put(file, Array(script.utf8))
         var request = Request(url)
-        request.options.proxy = ProxyPolicy(script: directory.file(file))
+        request.options.proxy = ProxyPolicy(script: try file(script, in: directory))
         return try await coordinator.send(request).bodyText
     }
 
@@ -54,6 +59,58 @@ struct ProxyScriptTests {
             }
         }
         #expect(ProcessTree.children(withArgument: "pac").isEmpty)
+    }
+
+    @Test("where a proxy refuses no other way is tried, and where its connection breaks the next one is")
+    func refusals() async throws {
+        // To a greeting, and to a wish (RFC 1928 §3, §6). After what is no refusal the connection ends.
+        let cases: [(answers: [[UInt8]], isRefusal: Bool)] = [
+            ([[5, 0xFF]], true), ([[5, 0], [5, 2, 0, 1, 0, 0, 0, 0, 0, 0]], true), ([], false), ([[5, 0]], false),
+        ]
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: 1) { coordinator in
+                for (answers, isRefusal) in cases {
+                    let peer = try ScriptedPeer { connection, _ in
+                        _ = connection.read(3)
+                        for (number, answer) in answers.enumerated() {
+                            if number > 0 { _ = connection.read(10) }
+                            connection.send(answer)
+                        }
+                        if isRefusal { connection.drain() }
+                    }
+                    defer { peer.stop() }
+                    let script = "function FindProxyForURL() { return 'SOCKS5 \(peer.place); DIRECT'; }"
+                    if isRefusal {
+                        await failure(.proxy) {
+                            var request = Request(origin.url("/anything"))
+                            request.options.proxy = ProxyPolicy(script: try file(script, in: directory))
+                            return try await coordinator.send(request)
+                        }
+                    } else {
+                        let body = try await answer(origin.url("/anything"), script, on: coordinator, in: directory)
+                        #expect(body.contains("/anything"))
+                    }
+                }
+            }
+        }
+        // Without the proxy it would be that there is no such name.
+        for answer in ["HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 103 Soon\r\n\r\n", "no\r\n\r\n"] {
+            let peer = try ScriptedPeer { connection, _ in
+                _ = connection.readHead()
+                connection.send(answer)
+                connection.drain()
+            }
+            defer { peer.stop() }
+            let script = "function FindProxyForURL() { return 'PROXY \(peer.place); DIRECT'; }"
+            try await withTestCoordinator(workers: 1) { coordinator in
+                await failure(.proxy) {
+                    var request = Request("https://origin.invalid/")
+                    request.options.proxy = ProxyPolicy(script: try file(script, in: directory))
+                    return try await coordinator.send(request)
+                }
+            }
+        }
     }
 
     @Test("a name that rule after rule asks for is looked up once, and more rules than lookups are no fault")
