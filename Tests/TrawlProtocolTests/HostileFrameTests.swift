@@ -136,6 +136,35 @@ struct HostileFrameTests {
         #expect(throws: FrameError.invalid(.cache)) { try workerMessages(frame(kind: 20, payload)) }
     }
 
+    @Test("what came of asking a server is told beside what is stored alone, and is one of both")
+    func exchanges() throws {
+        // Neither trailers nor codings.
+        let start: [UInt8] =
+            little(UInt64(1)) + [0] + little(UInt64(0)) + [0] + little(UInt32(0)) + little(UInt32(0))
+        var end = LeaseEnd(lease: 1, outcome: .complete(.discarded(length: 0)))
+        for (exchange, bytes) in [
+            (.answered(status: 503), [4 | 3] + little(UInt16(503))),
+            (
+                .failed(.cannotConnect, systemError: 5, requestSent: false, hasHead: true),
+                [8 | 3, 2] + little(Int32(5)) + [0, 1]
+            ),
+        ] as [(CacheReport.Exchange, [UInt8])] {
+            (end.cache.source, end.cache.exchange) = (.stale, exchange)
+            let whole = frame(WorkerMessage.ended(end))
+            #expect(Array(whole.dropFirst(WireProtocol.headerLength + start.count).prefix(bytes.count)) == bytes)
+            #expect(try workerMessages(whole) == [.ended(end)])
+            end.cache.source = .network
+            #expect(throws: FrameError.invalid(.cache)) { try workerMessages(frame(WorkerMessage.ended(end))) }
+        }
+        let wrong: [(bytes: [UInt8], part: FrameError)] = [
+            ([4 | 8 | 3, 0, 0], .invalid(.cache)), ([4 | 3] + little(UInt16(199)), .invalid(.status)),
+            ([8 | 3, 0], .invalid(.failure)),
+        ]
+        for (bytes, part) in wrong {
+            #expect(throws: part) { try workerMessages(frame(kind: 20, start + bytes)) }
+        }
+    }
+
     @Test("a failure shows a chain that is no longer than chains are")
     func certificates() throws {
         let longest = [UInt8](repeating: 1, count: WireProtocol.maximumCertificate)

@@ -240,7 +240,15 @@ extension LeaseEnd {
         end.cache.isStored = random.bool()
         end.cache.wantsRevalidation = random.bool()
         end.cache.hasLostCookies = random.bool()
-        if end.cache.source != .network { end.cache.serverFields = .random(using: &random) }
+        if end.cache.source != .network {
+            end.cache.serverFields = .random(using: &random)
+            end.cache.exchange = random.pick([
+                .unasked, .answered(status: .random(in: 200...999, using: &random)),
+                .failed(
+                    random.pick(HopFailure.Kind.allCases), systemError: Int32(bitPattern: random.integer()),
+                    requestSent: random.bool(), hasHead: random.bool()),
+            ])
+        }
         end.connections = random.integer()
         end.metrics.nameResolved = random.integer()
         end.metrics.connected = random.integer()

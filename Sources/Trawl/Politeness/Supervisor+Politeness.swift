@@ -10,28 +10,58 @@ extension Supervisor {
     /// Takes down what the end of a hop says about its host, before the hop's place is given back.
     mutating func judge(_ end: LeaseEnd, of fetch: RunningFetch) -> HostOutcome {
         noteAddress(end, of: fetch)
-        // What comes from the store or a proxy says nothing about the host.
-        guard case .network = end.cache.source, !end.isProxyFailure, !fetch.engine.isStoredHop else { return .unknown }
+        // What comes from a proxy, or from the store without anybody having been asked, says nothing about the host.
+        guard !end.isProxyFailure, !fetch.engine.isStoredHop else { return .unknown }
+        guard case .network = end.cache.source else { return judgeReplaced(end, of: fetch) }
         let status = fetch.status(at: end)
         if let status, case .origin = RetryAfter.reach(of: status), let head = fetch.head(at: end) {
-            heed(head, fetch)
+            heed(head.fields, fetch)
         }
-        guard let circuit = configuration.politeness.circuit else { return .unknown }
         switch end.outcome {
         case .complete:
-            return status.map { HostOutcome(status: $0, countsServerErrors: circuit.countsServerErrors) } ?? .unknown
-        // Nobody's fault but the network's.
-        case .failed(let failure) where isForWantOfNetwork(failure, end.metrics, fetch): return .unknown
-        case .failed(let failure): return failure.outcome(hasHead: status != nil)
+            guard let status else { return .unknown }
+            return outcome(of: status)
+        case .failed(let failure): return outcome(of: failure, hasHead: status != nil, end.metrics, fetch)
         case .givenUp: return .unknown
         }
     }
 
+    /// The same for a hop that is answered from the store after its host was asked: what the host said counts, and not
+    /// what stands in its place.
+    private mutating func judgeReplaced(_ end: LeaseEnd, of fetch: RunningFetch) -> HostOutcome {
+        switch end.cache.exchange {
+        case .unasked: return .unknown
+        case .answered(let status):
+            if case .origin = RetryAfter.reach(of: status) { heed(end.cache.serverFields, fetch) }
+            return outcome(of: status)
+        case .failed(let kind, let systemError, let requestSent, let hasHead):
+            let failure = HopFailure(kind, systemError: systemError, requestSent: requestSent)
+            return outcome(of: failure, hasHead: hasHead, end.metrics, fetch)
+        }
+    }
+
+    /// What the status of an answer says about its host, where that is counted.
+    private func outcome(of status: UInt16) -> HostOutcome {
+        guard let circuit = configuration.politeness.circuit else { return .unknown }
+        return HostOutcome(status: status, countsServerErrors: circuit.countsServerErrors)
+    }
+
+    /// What a failure says, where that is counted.
+    private mutating func outcome(
+        of failure: HopFailure, hasHead: Bool, _ metrics: HopMetrics, _ fetch: RunningFetch
+    ) -> HostOutcome {
+        // Nobody's fault but the network's.
+        guard configuration.politeness.circuit != nil, !isForWantOfNetwork(failure, metrics, fetch) else {
+            return .unknown
+        }
+        return failure.outcome(hasHead: hasHead)
+    }
+
     /// Leaves a host alone for as long as it asks for.
-    private mutating func heed(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) {
+    private mutating func heed(_ fields: FieldLines, _ fetch: RunningFetch) {
         guard configuration.politeness.respectsRetryAfter,
             let wait = RetryAfter.wait(
-                in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
+                in: fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
             wait > .zero
         else { return }
         hosts.queues.snooze(fetch.engine.origin, until: now.advanced(by: wait))

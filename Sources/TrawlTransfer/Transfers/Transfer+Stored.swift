@@ -53,10 +53,12 @@ extension Transfer {
                 easy.forbidReuse()
                 connection?.isSpoiled = true
             }
-            use(stored)
+            use(stored, after: .answered(status: head.status))
+            // The coordinator does not see this head.
+            if report.exchange.mayAskForRest, head.fields.contains("Retry-After") { serverFields = head.fields }
         case .complete(let stored, let length):
             missing = length - min(length, stored.body.length)
-            use(stored, length: length)
+            use(stored, after: .answered(status: head.status), length: length)
         case .refuse(let refusal):
             failure = refusal
         }
@@ -78,11 +80,13 @@ extension Transfer {
         guard let exchange, !isHeadSent, !store.isStream || head == nil, !store.isPaced, !hasUsedDescriptor,
             let stored = exchange.answer(insteadOf: failure, at: WallClock.time())
         else { return false }
+        let why = CacheReport.Exchange.failed(
+            failure.kind, systemError: failure.systemError, requestSent: failure.requestSent, hasHead: head != nil)
         self.exchange = nil
         self.failure = nil
         store.abandon()
         resetResponse()
-        use(stored)
+        use(stored, after: why)
         return self.failure == nil
     }
 
@@ -92,8 +96,11 @@ extension Transfer {
     }
 
     /// Makes a stored response the answer, or the beginning of it.
-    private func use(_ stored: StoredAnswer, length: UInt64? = nil) {
+    private func use(
+        _ stored: StoredAnswer, after exchange: CacheReport.Exchange = .unasked, length: UInt64? = nil
+    ) {
         report = stored.report
+        report.exchange = exchange
         keeper = stored.keeper
         head = stored.head
         facts = HeadFacts(of: stored.head.fields)

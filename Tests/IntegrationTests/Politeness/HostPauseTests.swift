@@ -120,6 +120,61 @@ struct HostPauseTests {
         #expect(seen.times[4] - seen.times[3] >= .milliseconds(400))
     }
 
+    @Test(
+        "503 with Retry-After keeps everybody away also where what is stored answers in its place",
+        arguments: [false, true])
+    func hiddenRetryAfter(isDate: Bool) async throws {
+        try await withScene(answering: { request in
+            guard request.target == "/page" else { return ScriptedOrigin.Answer(200, "other") }
+            if request.number == 1 { return page("one", "max-age=0, stale-if-error=60", to: request) }
+            let wait = isDate ? ScriptedOrigin.date(secondsFromNow: 3) : "2"
+            return ScriptedOrigin.Answer(503, "no", [("Retry-After", wait), ("Set-Cookie", "a=b")])
+        }) { scene, coordinator in
+            _ = try await coordinator.send(Request(scene.origin.url("/page")))
+            let stale = try await coordinator.send(Request(scene.origin.url("/page")))
+            #expect(stale.source == .stale && stale.bodyText == "one")
+            let start = ContinuousClock.now
+            let other = try await coordinator.send(Request(scene.origin.url("/other")))
+            #expect(other.bodyText == "other")
+            #expect(ContinuousClock.now - start >= .milliseconds(1500))
+        }
+    }
+
+    @Test("a failure that what is stored stands in for counts for its host, and a 304 is an answer of it")
+    func hiddenEnds() async throws {
+        try await withScene(
+            workers: 1,
+            adjust: {
+                var circuit = HostPoliteness.Circuit()
+                circuit.failuresInRow = 2
+                circuit.retiresAfter = 0
+                $0.politeness.circuit = circuit
+            },
+            answering: { request in
+                switch request.target {
+                case "/same": return page("one", "max-age=0", to: request)
+                case "/page" where request.number == 1:
+                    return page("one", "max-age=0, stale-if-error=60", to: request)
+                // On a connection that was used before it is asked for once more.
+                case "/page" where request.number <= 3: return .nothing
+                default: return ScriptedOrigin.Answer(503, "no")
+                }
+            }
+        ) { scene, coordinator in
+            for target in ["/same", "/page"] { _ = try await coordinator.send(Request(scene.origin.url(target))) }
+            // No two failures in a row.
+            for target in ["/a", "/same", "/b", "/same"] {
+                let response = try await coordinator.send(Request(scene.origin.url(target)))
+                #expect(target == "/same" ? response.source == .revalidated : response.status == 503)
+            }
+            for _ in 0..<2 {
+                let stale = try await coordinator.send(Request(scene.origin.url("/page")))
+                #expect(stale.source == .stale && stale.bodyText == "one")
+            }
+            await failure(.hostGivenUp) { try await coordinator.send(Request(scene.origin.url("/c"))) }
+        }
+    }
+
     @Test("a host that is given up is asked no more, until it is taken back")
     func retired() async throws {
         try await withOrigin { origin in
