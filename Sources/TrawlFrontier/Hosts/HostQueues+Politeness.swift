@@ -10,6 +10,9 @@ extension HostQueues {
         var nextStart: UInt64 = 0
         /// The same because of `Retry-After` or an open circuit.
         var snoozedUntil: UInt64 = 0
+        /// When a hop started, and when one ended, last: what another delay counts from. 0 is not known.
+        var lastStart: UInt64 = 0
+        var lastEnd: UInt64 = 0
         var circuit = HostCircuit()
         /// Its place in `levelEnds`; none as long as all that wait are of the middle.
         var levels = Link.none
@@ -29,11 +32,21 @@ extension HostQueues {
     }
 
     /// Gives a host a delay of its own, as its robots rules may ask for; nil is the one for all hosts.
+    ///
+    /// Another one than before holds from the last end or start on, as far as that is known: of hosts without a delay,
+    /// and without anything else that is kept of them, it is not. Chance adds nothing to the first wait.
     package mutating func setDelay(_ delay: StartDelay?, of host: UInt32) {
         let index = entry(of: host)
         let place = mannersPlace(index)
+        let before = manners[place].ownDelay ?? politeness.delay
         manners[place].ownDelay = delay
-        if (delay ?? politeness.delay).isNone { manners[place].nextStart = 0 }
+        let after = delay ?? politeness.delay
+        if after != before {
+            let last = MonotonicInstant(
+                nanoseconds: after.basis == .end ? manners[place].lastEnd : manners[place].lastStart)
+            let isFree = after.isNone || last.nanoseconds == 0
+            manners[place].nextStart = isFree ? 0 : last.advanced(by: after.least).nanoseconds
+        }
         applyRules(index)
     }
 
@@ -75,6 +88,8 @@ extension HostQueues {
             manners[place].circuit = HostCircuit()
             manners[place].nextStart = 0
             manners[place].snoozedUntil = 0
+            manners[place].lastStart = 0
+            manners[place].lastEnd = 0
         }
         holdOrRelease(index, at: MonotonicInstant(nanoseconds: 0))
         settle(index)
@@ -164,6 +179,7 @@ extension HostQueues {
         let isProbe = manners[place].circuit.started()
         let delay = manners[place].ownDelay ?? politeness.delay
         manners[place].snoozedUntil = 0
+        manners[place].lastStart = now.nanoseconds
         manners[place].nextStart =
             delay.isNone || delay.basis == .end ? 0 : now.advanced(by: delay.duration(random: random)).nanoseconds
         holdOrRelease(index, at: now)
@@ -174,6 +190,7 @@ extension HostQueues {
     mutating func didNotStart(_ index: Int, wasProbe: Bool) {
         let place = Int(hosts[index].manners)
         manners[place].nextStart = 0
+        manners[place].lastStart = 0
         if wasProbe { manners[place].circuit.probeDidNotStart() }
         holdOrRelease(index, at: MonotonicInstant(nanoseconds: 0))
     }
@@ -202,6 +219,7 @@ extension HostQueues {
             }
         }
         let delay = manners[place].ownDelay ?? politeness.delay
+        manners[place].lastEnd = now.nanoseconds
         if !delay.isNone, delay.basis == .end {
             manners[place].nextStart = now.advanced(by: delay.duration(random: random)).nanoseconds
         }

@@ -12,6 +12,10 @@ private struct Model {
         var delay: StartDelay?
         var notBefore: UInt64 = 0
         var snoozedUntil: UInt64 = 0
+        var lastStart: UInt64 = 0
+        var lastEnd: UInt64 = 0
+        /// Whether the last start and end are taken down.
+        var isFollowed = false
         var circuit = HostCircuit()
         var isRetired = false
     }
@@ -35,6 +39,24 @@ private struct Model {
         let place =
             waiting.firstIndex { front ? $0.priority <= priority : $0.priority < priority } ?? waiting.count
         hosts[host].waiting.insert((hop, priority), at: place)
+        if priority != .normal { hosts[host].isFollowed = true }
+    }
+
+    /// A hop of the host started or ended.
+    mutating func note(_ host: Int, _ time: WritableKeyPath<Host, UInt64>, _ now: UInt64, hasFailed: Bool = false) {
+        guard hosts[host].isFollowed || hasFailed || !rules.delay.isNone else { return }
+        hosts[host].isFollowed = true
+        hosts[host][keyPath: time] = now
+    }
+
+    mutating func setDelay(_ delay: StartDelay?, _ host: Int) {
+        let before = self.delay(host)
+        hosts[host].delay = delay
+        hosts[host].isFollowed = true
+        let after = self.delay(host)
+        guard after != before else { return }
+        let last = after.basis == .end ? hosts[host].lastEnd : hosts[host].lastStart
+        hosts[host].notBefore = after.isNone || last == 0 ? 0 : last + UInt64(after.least.clampedNanoseconds)
     }
 }
 
@@ -96,10 +118,12 @@ struct HostPolitenessModelTests {
                 model.hosts[index].inProcess += 1
                 model.hosts[index].circuit.waited()
                 #expect(model.hosts[index].circuit.started() == ready.isProbe, "seed \(seed)")
+                model.note(index, \.lastStart, now)
                 if random.once(in: 6) {
                     places[ready.hop] = (queues.putBack(ready), index)
                     model.hosts[index].inProcess -= 1
                     model.hosts[index].circuit.probeDidNotStart()
+                    model.hosts[index].lastStart = 0
                     model.insert(ready.hop, index, ready.priority, front: true)
                     continue
                 }
@@ -117,6 +141,7 @@ struct HostPolitenessModelTests {
                 let change = queues.returned(
                     ready.host, at: MonotonicInstant(nanoseconds: now), outcome, wasProbe: ready.isProbe, random: 1)
                 model.hosts[index].inProcess -= 1
+                model.note(index, \.lastEnd, now, hasFailed: outcome == .failed)
                 var expected = HostChange.none
                 if let policy = model.rules.circuit {
                     if model.hosts[index].snoozedUntil <= now, !queues.isKept(ready.host) {
@@ -148,6 +173,7 @@ struct HostPolitenessModelTests {
                 let until = now + UInt64.random(in: 0..<200, using: &random)
                 queues.snooze(UInt32(host), until: MonotonicInstant(nanoseconds: until))
                 model.hosts[host].snoozedUntil = max(model.hosts[host].snoozedUntil, until)
+                model.hosts[host].isFollowed = true
             case 32:
                 guard let hop = places.keys.sorted().randomElement(using: &random),
                     let entry = places.removeValue(forKey: hop)
@@ -165,6 +191,8 @@ struct HostPolitenessModelTests {
                     model.hosts[host].circuit = HostCircuit()
                     model.hosts[host].notBefore = 0
                     model.hosts[host].snoozedUntil = 0
+                    model.hosts[host].lastStart = 0
+                    model.hosts[host].lastEnd = 0
                 }
             case 35:
                 guard let hop = queues.nextAbandoned() else {
@@ -181,11 +209,12 @@ struct HostPolitenessModelTests {
                 let limit = random.bool() ? Int.random(in: 0...4, using: &random) : nil
                 queues.setLimit(limit, of: UInt32(host))
                 model.hosts[host].limit = limit
+                model.hosts[host].isFollowed = true
             case 37:
-                let delay = random.bool() ? StartDelay(.nanoseconds(25), from: random.bool() ? .end : .start) : nil
+                let least = Duration.nanoseconds(random.pick([25, 80]))
+                let delay = random.bool() ? StartDelay(least, from: random.bool() ? .end : .start) : nil
                 queues.setDelay(delay, of: UInt32(host))
-                model.hosts[host].delay = delay
-                if model.delay(host).isNone { model.hosts[host].notBefore = 0 }
+                model.setDelay(delay, host)
             case _:
                 now += UInt64.random(in: 0..<60, using: &random)
             }

@@ -111,6 +111,57 @@ struct HostPolitenessTests {
         #expect((6...8).map { slow.hasDelay(of: $0) } == [true, false, true])
     }
 
+    @Test("another delay holds for hops that wait, too: from the last end or start on")
+    func changedDelay() {
+        var queues = HostQueues(Politeness(limitPerHost: 2, delay: StartDelay(.seconds(10))))
+        for hop in 1...9 as ClosedRange<UInt64> { queues.enqueue(hop, host: 0) }
+        #expect(drain(&queues, at: at(1)) == [1])
+        queues.returned(0, at: at(2))
+        let delays: [(delay: StartDelay?, until: Double)] = [
+            (nil, 12), (StartDelay(.seconds(2)), 4), (StartDelay(.seconds(20), spread: .seconds(5)), 22), (nil, 12),
+            (StartDelay(.seconds(4), from: .start), 5),
+        ]
+        for (delay, until) in delays {
+            queues.setDelay(delay, of: 0)
+            #expect(queues.state(of: 0) == .snoozed(until: at(until)))
+        }
+        #expect(drain(&queues, at: at(4.9)) == [])
+        #expect(drain(&queues, at: at(5)) == [2])
+        // What is over already is waited for no longer.
+        queues.setDelay(StartDelay(.seconds(1), from: .start), of: 0)
+        #expect(drain(&queues, at: at(7)) == [3])
+        for _ in 0..<2 { queues.returned(0, at: at(8)) }
+        queues.setDelay(StartDelay(.seconds(3)), of: 0)
+        #expect(drain(&queues, at: at(10)) == [])
+        #expect(drain(&queues, at: at(11)) == [4])
+        queues.returned(0, at: at(12))
+        queues.setDelay(StartDelay.none, of: 0)
+        #expect(drain(&queues, at: at(12)) == [5, 6])
+        // Without a delay ends are known as well, of hosts that had one.
+        for _ in 0..<2 { queues.returned(0, at: at(13)) }
+        queues.setDelay(nil, of: 0)
+        #expect(drain(&queues, at: at(22.9)) == [])
+        #expect(drain(&queues, at: at(23)) == [7])
+    }
+
+    @Test("the same delay once more leaves what chance has added; a hop that was put back did not start")
+    func sameDelay() {
+        let delay = StartDelay(.seconds(2), spread: .seconds(2), from: .start)
+        var queues = HostQueues(Politeness(limitPerHost: 0, delay: delay))
+        for hop in 1...2 as ClosedRange<UInt64> { queues.enqueue(hop, host: 0) }
+        guard let ready = queues.next(at: at(1), random: 1) else {
+            Issue.record("nothing is ready")
+            return
+        }
+        queues.setDelay(delay, of: 0)
+        #expect(queues.nextWakeUp == at(5))
+        queues.putBack(ready)
+        queues.setDelay(StartDelay(.seconds(9), from: .start), of: 0)
+        #expect(queues.nextWakeUp == nil)
+        #expect(drain(&queues, at: at(1)) == [1])
+        #expect(queues.nextWakeUp == at(10))
+    }
+
     // MARK: Snoozed and retired
 
     @Test("a snoozed host starts nothing before its time, the latest of several, and holds up no other")
