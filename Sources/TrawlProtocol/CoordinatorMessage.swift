@@ -1,4 +1,4 @@
-package import TrawlHTTP
+import TrawlHTTP
 
 /// A frame from the coordinator to a worker.
 package enum CoordinatorMessage: Sendable, Hashable {

@@ -81,6 +81,7 @@ extension Transfer {
         // libcurl reads on behind a 407.
         case CURLE_OPERATION_TIMEDOUT:
             guard let refusalOfTunnel else { return nil }
+            isUnmet = false
             reason = "it answered CONNECT with \(refusalOfTunnel.status), and no end of that came: \(failure.detail)"
         case CURLE_COULDNT_RESOLVE_PROXY:
             // Nobody was asked for it.

@@ -104,7 +104,7 @@ struct ProxyScriptTests {
             defer { peer.stop() }
             let script = "function FindProxyForURL() { return 'PROXY \(peer.place); DIRECT'; }"
             try await withTestCoordinator(workers: 1) { coordinator in
-                await failure(.proxy) {
+                _ = await failure(.proxy) {
                     var request = Request("https://origin.invalid/")
                     request.options.proxy = ProxyPolicy(script: try file(script, in: directory))
                     return try await coordinator.send(request)
