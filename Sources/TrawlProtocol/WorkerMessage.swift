@@ -111,6 +111,7 @@ package enum WorkerMessage: Sendable, Hashable {
             guard try reader.uint32() == WireProtocol.magic else { throw .invalid(.magic) }
             let version = try reader.uint16()
             guard version == WireProtocol.version else {
+                guard frame.descriptors == 0 else { throw .descriptorCount }
                 // Another version's layout is not known here; the number is enough to say what is wrong.
                 return .ready(Ready(version: version, build: "", segmentLayout: 0, processID: 0))
             }

@@ -64,6 +64,9 @@ struct HostileFrameTests {
         #expect(other.roots.isEmpty)
         let ready = frame(kind: 16, Array("TRWL".utf8) + little(UInt16(0)))
         #expect(try workerMessages(ready) == [.ready(Ready(version: 0, build: "", segmentLayout: 0, processID: 0))])
+        // Nobody would close them.
+        let laden = frame(kind: 16, descriptors: 1, Array("TRWL".utf8) + little(UInt16(0)))
+        #expect(throws: FrameError.descriptorCount) { try workerMessages(laden) }
     }
 
     @Test("a greeting without the magic word is refused")

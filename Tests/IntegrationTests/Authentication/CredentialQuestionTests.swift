@@ -130,12 +130,12 @@ struct CredentialQuestionTests {
     @Test("no clock runs while somebody is asked")
     func clock() async throws {
         let answering = Answering { _ in
-            try? await Task.sleep(for: .milliseconds(900))
+            try? await Task.sleep(for: .seconds(3))
             return .use(Self.credential)
         }
         try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             let response = try await get(coordinator, scene.origin.url("/slow")) {
-                $0.timeLimits.resource = .milliseconds(600)
+                $0.timeLimits.resource = .seconds(2)
             }
             #expect(response.status == 200)
         }

@@ -167,7 +167,7 @@ struct CacheAccessTests {
 
     private static let unstorable: [@Sendable (inout RequestOptions) -> Void] = [
         { $0.tls.verification = .none }, { $0.tls.verification = .chainOnly }, { $0.tls.question = .always },
-        { $0.tls.identity = ClientIdentity(file: "certificate") }, { $0.transport.resolve = ["a.test:80:127.0.0.1"] },
+        { $0.tls.identity = ClientIdentity(file: "certificate") },
     ]
 
     @Test("what no fetch of a request would store is not stored by hand, which is not the store's fault")

@@ -370,7 +370,7 @@ struct BandwidthTests {
         let bed = try Bed.current
         try await withTestCoordinator(workers: 1) { coordinator in
             for _ in 0..<3 { _ = try await coordinator.send(Request(bed.origin.url("/bytes/3000000")), into: .discard) }
-            let fetch = coordinator.start(Request(bed.origin.url("/bytes/6000000?rate=10000000")), into: .discard)
+            let fetch = coordinator.start(Request(bed.origin.url("/bytes/6000000?rate=3000000")), into: .discard)
             var limitedAt: (received: UInt64, time: ContinuousClock.Instant)?
             for await event in fetch.events {
                 guard case .progress(let progress) = event, limitedAt == nil, progress.received > 500_000 else {
