@@ -90,22 +90,6 @@ extension Transfer {
         loop.heldEnds.began(change)
     }
 
-    /// What the coordinator has to see of a response in whose place what is stored answers.
-    func fieldsToTell() -> FieldLines {
-        var fields = serverFields
-        // The jar is the coordinator's where the worker knows of none.
-        let hasOwnJar = profile.profile.state != nil
-        // A date is compared with that of the response.
-        let asksForRest = report.exchange.mayAskForRest && fields.contains("Retry-After")
-        fields.removeAll { name in
-            if !hasOwnJar, FieldSyntax.equalIgnoringCase(name, "Set-Cookie") { return false }
-            if asksForRest, FieldSyntax.equalIgnoringCase(name, "Retry-After") { return false }
-            if asksForRest, FieldSyntax.equalIgnoringCase(name, "Date") { return false }
-            return !FieldSyntax.equalIgnoringCase(name, "Strict-Transport-Security")
-        }
-        return fields
-    }
-
     /// The head of the answer is known: chooses where its body goes, and tells who wants to know.
     ///
     /// - Parameter length: How many coded bytes there will be, where that is known.

@@ -433,43 +433,6 @@ struct CacheRuleTests {
         }
     }
 
-    @Test("another Host is not cached; names that lead elsewhere in clear have a cache of their own")
-    func otherHosts() async throws {
-        try await withScene { request in
-            let control = request.target == "/public" ? "public, max-age=60" : "max-age=60"
-            return page(request.fields["host"] ?? "", control, to: request)
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            let own = String(url.dropFirst(7).dropLast(5))
-            for host in ["a.example", "b.example", "a.example"] {
-                #expect(summary(try await coordinator.get(url, fields: ["Host": host])) == "network 200 \(host)")
-            }
-            #expect(summary(try await coordinator.get(url)) == "network 200 \(own)")
-            #expect(summary(try await coordinator.get(url, fields: ["Host": own])) == "cache 200 \(own)")
-            // Routes for others do not concern it.
-            let port = own.split(separator: ":")[1]
-            func get(_ url: String, _ source: String, _ routes: (inout RequestOptions.Transport) -> Void) async throws {
-                let response = try await coordinator.get(url) { routes(&$0.transport) }
-                #expect(summary(response).hasPrefix("\(source) 200 "))
-            }
-            let site = "http://site.example:\(port)/page"
-            try await get(url, "cache") { $0.resolve = ["site.example:\(port):127.0.0.1"] }
-            try await get(site, "network") { $0.resolve = ["site.example:\(port):127.0.0.1"] }
-            try await get(site, "cache") { $0.resolve = ["*:\(port):127.0.0.1"] }
-            try await get(site, "cache") { $0.connectTo = ["SITE.example::127.0.0.1:\(port)"] }
-            try await get(site, "network") { $0.connectTo = ["site.example::localhost:\(port)"] }
-            // What `public` says is no word of those whom others ask.
-            try await get(scene.origin.url("/public"), "network") { _ in }
-            try await get(scene.origin.url("/public"), "network") {
-                $0.connectTo = ["127.0.0.1:\(port):localhost:\(port)"]
-            }
-            try await get(scene.origin.url("/public"), "cache") { _ in }
-            try await get(scene.origin.url("/public"), "cache") {
-                $0.connectTo = ["127.0.0.1:\(port):localhost:\(port)"]
-            }
-        }
-    }
-
     @Test("what was answered to one cookie is not for another, unless the server says so")
     func cookies() async throws {
         try await withScene { request in

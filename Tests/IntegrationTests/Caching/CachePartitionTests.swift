@@ -1,0 +1,53 @@
+import Testing
+import Trawl
+
+@Suite("Who answers, where that is not the URL's host for all", .timeLimit(.minutes(1)))
+struct CachePartitionTests {
+    @Test("another Host than the URL's is not cached")
+    func otherHosts() async throws {
+        try await withScene { request in
+            page(request.fields["host"] ?? "", to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let own = String(url.dropFirst(7).dropLast(5))
+            for host in ["a.example", "b.example", "a.example"] {
+                let response = try await coordinator.get(url, fields: ["Host": host])
+                #expect(summary(response) == "network 200 \(host)")
+            }
+            let first = try await coordinator.get(url)
+            #expect(summary(first) == "network 200 \(own)")
+            let named = try await coordinator.get(url, fields: ["Host": own])
+            #expect(summary(named) == "cache 200 \(own)")
+        }
+    }
+
+    @Test("names that lead elsewhere in clear have stored responses of their own, whatever public says")
+    func routes() async throws {
+        try await withScene { request in
+            page("one", request.target == "/public" ? "public, max-age=60" : "max-age=60", to: request)
+        } _: { scene, coordinator in
+            func get(_ url: String, _ source: String, _ routes: (inout RequestOptions.Transport) -> Void) async throws {
+                let response = try await coordinator.get(url) { routes(&$0.transport) }
+                #expect(summary(response) == "\(source) 200 one")
+            }
+            let url = scene.origin.url("/page")
+            let port = url.dropFirst(7).dropLast(5).split(separator: ":")[1]
+            try await get(url, "network") { _ in }
+            // Routes for others do not concern it.
+            let site = "http://site.example:\(port)/page"
+            try await get(url, "cache") { $0.resolve = ["site.example:\(port):127.0.0.1"] }
+            try await get(site, "network") { $0.resolve = ["site.example:\(port):127.0.0.1"] }
+            try await get(site, "cache") { $0.resolve = ["*:\(port):127.0.0.1"] }
+            try await get(site, "cache") { $0.connectTo = ["SITE.example::127.0.0.1:\(port)"] }
+            try await get(site, "network") { $0.connectTo = ["site.example::localhost:\(port)"] }
+            try await get(scene.origin.url("/public"), "network") { _ in }
+            try await get(scene.origin.url("/public"), "network") {
+                $0.connectTo = ["127.0.0.1:\(port):localhost:\(port)"]
+            }
+            try await get(scene.origin.url("/public"), "cache") { _ in }
+            try await get(scene.origin.url("/public"), "cache") {
+                $0.connectTo = ["127.0.0.1:\(port):localhost:\(port)"]
+            }
+        }
+    }
+}
