@@ -22,7 +22,8 @@ extension BatchJob {
         }
         while let tag = shortages.takeDue(at: now) { prepare(table[tag], tag, nil, into: &turn.start) }
         if aside != nil { startSetAside(into: &turn.start) }
-        defer { if aside != nil { awaitReading(&turn) } }
+        let began = aside == nil ? now : MonotonicClock.now()
+        defer { endReading(since: began, &turn) }
         var lines = Self.linesInATurn
         // Without room in the outputs, a turn comes when there is some again.
         while !isInputOver, aside == nil ? hasRoom : mayOvertake(load, turn), outputs.hasRoom(), !tally.outputIsBroken {

@@ -12,10 +12,13 @@ extension BatchJob {
             && hasRoom(beside: LinesAside.mostMore) && aside?.mayRead(at: now) == true
     }
 
-    /// Says when reading goes on, at the end of a turn.
-    func awaitReading(_ turn: inout DriverTurn) {
-        guard let aside, !isInputOver, !tally.outputIsBroken, turn.input == nil, hasRoom(beside: LinesAside.mostMore)
-        else { return }
+    /// Ends the reading of a turn, and says when it goes on.
+    func endReading(since began: MonotonicInstant, _ turn: inout DriverTurn) {
+        guard let aside else { return }
+        aside.endReading(from: began, to: MonotonicClock.now())
+        guard !isInputOver, !tally.outputIsBroken, turn.input == nil, hasRoom(beside: LinesAside.mostMore) else {
+            return
+        }
         if aside.mayRead(at: now) {
             // Of the outputs' room a turn tells by itself.
             turn.wantsRoom = outputs.hasRoom()

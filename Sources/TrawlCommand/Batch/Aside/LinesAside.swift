@@ -56,6 +56,9 @@ final class LinesAside {
     /// When more may be read, if nothing else happens; nil where something must.
     var readsAgainAt: MonotonicInstant? { held == nil ? pace.next : nil }
 
+    /// Lines were read, for as long as that, and answers are looked at now.
+    func endReading(from start: MonotonicInstant, to end: MonotonicInstant) { pace.endSpell(from: start, to: end) }
+
     /// A turn is over.
     ///
     /// - Parameter isCalm: Whether no more is read ahead than there would be without this.

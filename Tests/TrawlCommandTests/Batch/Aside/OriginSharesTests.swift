@@ -134,34 +134,3 @@ struct OriginSharesTests {
         #expect(shares.asideCount == 0 && shares.count == 0)
     }
 }
-
-@Suite("How many lines are set aside in search of others")
-struct AsidePaceTests {
-    private func at(_ milliseconds: UInt64) -> MonotonicInstant {
-        MonotonicInstant(nanoseconds: 1_000_000_000_000 + milliseconds * 1_000_000)
-    }
-
-    @Test("many at once, then so many a second, and more for each that starts")
-    func pace() {
-        var pace = AsidePace(at: at(0))
-        func drain(_ pace: inout AsidePace, at now: MonotonicInstant) -> Int {
-            var count = 0
-            while pace.hasLeft(at: now) {
-                pace.setAside()
-                count += 1
-            }
-            return count
-        }
-        #expect(drain(&pace, at: at(0)) == AsidePace.most)
-        #expect(pace.next > at(0) && pace.next <= at(100))
-        #expect(drain(&pace, at: at(0)) == 0)
-        #expect(drain(&pace, at: at(500)) == Int(AsidePace.inASecond) / 2)
-        #expect(drain(&pace, at: at(3_600_000)) == AsidePace.most)
-        pace.started()
-        #expect(drain(&pace, at: at(3_600_000)) == AsidePace.forAStart)
-        // Looked at often, no time is lost.
-        var count = 0
-        for step in 1...2000 as ClosedRange<UInt64> { count += drain(&pace, at: at(3_600_000 + step)) }
-        #expect(abs(count - 2 * Int(AsidePace.inASecond)) <= 2)
-    }
-}
