@@ -10,7 +10,8 @@ extension Supervisor {
         switch closing {
         case .no:
             closing = .draining(until: now.advanced(by: grace))
-            validationGrace.begin(grace, each: configuration.validationGrace, at: now)
+            let hasWorker = pool.links.contains { $0?.isGreeted == true }
+            validationGrace.begin(grace, each: configuration.validationGrace, hasWorker: hasWorker, at: now)
             // What is suspended would not end in time either.
             for fetch in fetches.all
             where (fetch.engine.life.isWaiting || fetch.engine.isSuspended)

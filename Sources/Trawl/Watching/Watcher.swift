@@ -14,8 +14,8 @@ final class Watcher: Sendable {
     static let patience = Duration.seconds(2)
     /// How long a snapshot is good for those that ask after it was made.
     static let freshness = Duration.milliseconds(100)
-    /// How long the engine may take for a snapshot.
-    static let engineTime = Duration.seconds(1)
+    /// How long the engine may take for a snapshot: less than a client waits.
+    static let engineTime = Duration.milliseconds(2500)
 
     /// Where it listens; nil for nowhere.
     let listener: StatusListener?

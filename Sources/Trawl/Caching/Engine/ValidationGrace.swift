@@ -8,15 +8,27 @@ struct ValidationGrace {
     private(set) var end = MonotonicInstant(nanoseconds: 0)
     /// The latest that may become, when one after the other ends.
     private var limit = MonotonicInstant(nanoseconds: 0)
+    /// The earliest, while there is no worker yet, whose start costs no validation its time; nil when there is one.
+    private var withoutWorker: MonotonicInstant?
 
     /// The shutdown begins.
     ///
     /// - Parameters:
     ///   - grace: What fetches in flight are given.
     ///   - each: What a validation is given.
-    mutating func begin(_ grace: Duration, each: Duration, at now: MonotonicInstant) {
+    ///   - hasWorker: Whether there is a worker that is ready.
+    mutating func begin(_ grace: Duration, each: Duration, hasWorker: Bool, at now: MonotonicInstant) {
         end = now.advanced(by: max(grace, each))
         limit = now.advanced(by: max(grace, each * 3))
+        withoutWorker = hasWorker ? nil : end
+        if !hasWorker { end = limit }
+    }
+
+    /// A worker is ready.
+    mutating func workerReady(_ each: Duration, at now: MonotonicInstant) {
+        guard let earliest = withoutWorker else { return }
+        withoutWorker = nil
+        end = min(limit, max(earliest, now.advanced(by: each)))
     }
 
     /// The shutdown was asked for again: the shorter grace counts.

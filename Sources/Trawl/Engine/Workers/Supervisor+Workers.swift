@@ -177,6 +177,7 @@ extension Supervisor {
             return false
         }
         link.isGreeted = true
+        validationGrace.workerReady(configuration.validationGrace, at: now)
         switch pool.slots[slot].becameReady(at: now) {
         case .lease: leases.workerReady(slot)
         case .none: break

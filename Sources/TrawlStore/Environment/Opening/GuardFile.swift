@@ -67,16 +67,17 @@ final class GuardFile: Sendable {
     }
 
     private func lockPatiently() throws(StoreError) {
-        let end = MonotonicClock.now().advanced(by: patience)
-        var pause: Duration = .microseconds(100)
+        var (pause, waited) = (Duration.microseconds(100), Duration.zero)
         while true {
             let result = clmdb_lock_byte(descriptor.rawValue, GuardFile.mutexByte, 2, 0)
             if result == 0 { return }
             guard result == -EAGAIN || result == -EACCES || result == -EINTR else {
                 throw .system(SystemError(errno: -result, call: "fcntl \(path)"))
             }
-            if MonotonicClock.now() >= end { throw .locked(path: path) }
+            // Pauses are counted: the time for which this process is stopped, or has no processor, is none.
+            if waited >= patience { throw .locked(path: path) }
             MonotonicClock.sleep(for: pause)
+            waited += pause
             pause = min(pause * 2, .milliseconds(10))
         }
     }
