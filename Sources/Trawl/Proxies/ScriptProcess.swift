@@ -152,7 +152,9 @@ final class ScriptProcess {
     /// What the child has had of processors.
     private var processorTime: Duration {
         var (clock, time) = (clockid_t(), timespec())
-        guard clock_getcpuclockid(process.processID, &clock) == 0, clock_gettime(clock, &time) == 0 else { return .zero }
+        guard clock_getcpuclockid(process.processID, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+            return .zero
+        }
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
