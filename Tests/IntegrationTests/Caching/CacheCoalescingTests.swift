@@ -5,10 +5,15 @@ import Trawl
 /// POOL-07.
 @Suite("Identical fetches at once, POOL-07", .timeLimit(.minutes(5)))
 struct CacheCoalescingTests {
+    /// Who waits for another's response does not send its own because a busy machine is slow.
+    private static func patient(_ configuration: inout Configuration) {
+        configuration.tolerance.sharedHeadWait = .seconds(120)
+    }
+
     @Test("one request goes out for all of them", arguments: Engine.allCases, [3, 200_000])
     func one(engine: Engine, size: Int) async throws {
         let text = String(repeating: "x", count: size)
-        try await withScene(engine, workers: engine == .workers ? 8 : 0) {
+        try await withScene(engine, workers: engine == .workers ? 8 : 0, adjust: Self.patient) {
             Self.long(text, to: $0)
         } _: { scene, coordinator in
             let url = scene.origin.url("/page")
@@ -28,9 +33,9 @@ struct CacheCoalescingTests {
     func released(control: String) async throws {
         let rest = Occasion()
         try await withScene(workers: 8) { request in
-            if request.number > 1 { rest.wait() }
+            if request.number > 1 { rest.wait(atMost: .seconds(90)) }
             return page(
-                "one", control == "varies" ? "max-age=60" : control, to: request,
+                "one", control == "varies" ? "max-age=3600" : control, to: request,
                 control == "varies" ? [("Vary", "*")] : [])
         } _: { scene, coordinator in
             defer { rest.open() }
@@ -44,7 +49,7 @@ struct CacheCoalescingTests {
         _ count: Int, _ scene: CacheScene, _ coordinator: Coordinator, then answers: Occasion
     ) async throws {
         let fetches = (0..<count).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
-        let areThere = await eventually(within: .seconds(20)) { scene.count == count }
+        let areThere = await eventually(within: .seconds(60)) { scene.count == count }
         #expect(areThere, "\(scene.count) requests at once")
         answers.open()
         for fetch in fetches {
@@ -95,7 +100,7 @@ struct CacheCoalescingTests {
     @Test("fetches of groups without a limit wait for one another")
     func unlimitedGroups() async throws {
         let rest = Occasion()
-        try await withScene(workers: 2) { request in
+        try await withScene(workers: 2, adjust: Self.patient) { request in
             if request.target == "/page" { rest.wait() }
             return page("one", to: request)
         } _: { scene, coordinator in
@@ -122,7 +127,7 @@ struct CacheCoalescingTests {
         let rest = Occasion()
         try await withScene(workers: 2) { request in
             if request.target == "/page", request.number == 1 { first.wait() }
-            if request.number > 2 { rest.wait() }
+            if request.number > 2 { rest.wait(atMost: .seconds(90)) }
             return page("one", control, to: request)
         } _: { scene, coordinator in
             defer {
@@ -136,7 +141,7 @@ struct CacheCoalescingTests {
             first.open()
             for fetch in pair { _ = try await fetch.response }
             let fetches = (0..<5).map { _ in coordinator.start(request) }
-            let areThere = await eventually(within: .seconds(20)) { scene.origin.seen("/page").count == 7 }
+            let areThere = await eventually(within: .seconds(60)) { scene.origin.seen("/page").count == 7 }
             #expect(areThere, "\(scene.count) requests")
             rest.open()
             for fetch in fetches { _ = try await fetch.response }
@@ -146,7 +151,7 @@ struct CacheCoalescingTests {
     @Test("one takes the place of the first when that is cancelled")
     func cancelled() async throws {
         let (first, second) = (Occasion(), Occasion())
-        try await withScene(workers: 8) { request in
+        try await withScene(workers: 8, adjust: Self.patient) { request in
             if request.number == 1 { first.wait() }
             if request.number == 2 { second.wait() }
             return page("one", to: request)
@@ -180,11 +185,13 @@ struct CacheCoalescingTests {
     func manyCancelled() async throws {
         let rest = Occasion()
         try await withScene(adjust: { $0.connectionsPerHost = 1 }) { request in
-            if request.target == "/busy" { rest.wait() }
+            if request.target == "/busy" { rest.wait(atMost: .seconds(240)) }
             return page("one", to: request)
         } _: { scene, coordinator in
             defer { rest.open() }
-            let busy = coordinator.start(Request(scene.origin.url("/busy")))
+            var lasting = Request(scene.origin.url("/busy"))
+            lasting.options.timeLimits.inactivity = .seconds(300)
+            let busy = coordinator.start(lasting)
             #expect(await eventually { scene.count == 1 })
             let request = Request(scene.origin.url("/page"))
             let fetches = (0..<20_000).map { _ in coordinator.start(request) }
@@ -203,7 +210,7 @@ struct CacheCoalescingTests {
     func killed() async {
         await #expect(processExitsWith: .success) {
             let held = Occasion()
-            try await withScene(workers: 4) { request in
+            try await withScene(workers: 4, adjust: Self.patient) { request in
                 if request.number == 1 { held.wait() }
                 return page("one", to: request)
             } _: { scene, coordinator in
@@ -255,7 +262,7 @@ struct CacheCoalescingTests {
     @Test("all fail when the server fails the first, and nobody asks again and again")
     func sharedFailure() async throws {
         let held = Occasion()
-        try await withScene(workers: 2) { request in
+        try await withScene(workers: 2, adjust: Self.patient) { request in
             if request.number == 1 { held.wait() }
             return .nothing
         } _: { scene, coordinator in
@@ -270,7 +277,7 @@ struct CacheCoalescingTests {
     @Test("who waits for one that fails makes its own further attempts", arguments: Engine.allCases)
     func ownAttempts(engine: Engine) async throws {
         let held = Occasion()
-        try await withScene(engine) { request in
+        try await withScene(engine, adjust: Self.patient) { request in
             guard request.target == "/page", request.number < 3 else { return page("one", to: request) }
             if request.number == 1 { held.wait() }
             return .raw("HTTP/1.1 200 OK\r\nno colon in this line\r\n\r\n")
@@ -300,7 +307,7 @@ struct CacheCoalescingTests {
     @Test("nobody waits for the body of a response whose head says that it is for one", arguments: Engine.allCases)
     func head(engine: Engine) async throws {
         let (first, last) = (Occasion(), Occasion())
-        try await withScene(engine) { request in
+        try await withScene(engine, adjust: Self.patient) { request in
             if request.number == 1 { first.wait() }
             var answer = page("begins ", "no-store", to: request)
             answer.rest = (Array("and ends".utf8), last)
@@ -336,12 +343,15 @@ struct CacheCoalescingTests {
 
     @Test(
         "nor for one that nobody else could use: neither fresh nor to be validated, or too long to be stored",
-        arguments: [(nil, 9), ("no-cache", 9), ("max-age=0", 9), ("max-age=60", 600_000)] as [(String?, Int)])
+        arguments: [(nil, 9), ("no-cache", 9), ("max-age=0", 9), ("max-age=3600", 600_000)] as [(String?, Int)])
     func useless(control: String?, length: Int) async throws {
         let (first, last) = (Occasion(), Occasion())
         let rest = [UInt8](repeating: UInt8(ascii: "x"), count: length)
         // A body may take an eighth of it.
-        try await withScene(adjust: { $0.cache.byteBudget = 4 << 20 }) { request in
+        try await withScene(adjust: {
+            Self.patient(&$0)
+            $0.cache.byteBudget = 4 << 20
+        }) { request in
             if request.number == 1 { first.wait() }
             var answer = ScriptedOrigin.Answer(200, "begins ", control.map { [("Cache-Control", $0)] } ?? [])
             answer.rest = (rest, last)
@@ -373,7 +383,7 @@ struct CacheCoalescingTests {
     @Test("one broken connection breaks one fetch", arguments: Engine.allCases)
     func brokenOnce(engine: Engine) async throws {
         let held = Occasion()
-        try await withScene(engine) { request in
+        try await withScene(engine, adjust: Self.patient) { request in
             guard request.target == "/page", request.number == 1 else { return page("one", to: request) }
             held.wait()
             var answer = page("one", to: request)
@@ -400,7 +410,7 @@ struct CacheCoalescingTests {
     func sinks(engine: Engine) async throws {
         let held = Occasion()
         let text = String(repeating: "x", count: 100_000)
-        try await withScene(engine) { request in
+        try await withScene(engine, adjust: Self.patient) { request in
             if request.target == "/page", request.number == 1 { held.wait() }
             return Self.long(text, to: request)
         } _: { scene, coordinator in
@@ -424,9 +434,9 @@ struct CacheCoalescingTests {
 
     @Test("redirects are followed by all, with one request for each step")
     func redirects() async throws {
-        try await withScene(workers: 8) { request in
+        try await withScene(workers: 8, adjust: Self.patient) { request in
             request.target == "/from"
-                ? ScriptedOrigin.Answer(301, "", [("Location", "/to"), ("Cache-Control", "max-age=60")])
+                ? ScriptedOrigin.Answer(301, "", [("Location", "/to"), ("Cache-Control", "max-age=3600")])
                 : page("there", to: request)
         } _: { scene, coordinator in
             let texts = try await Self.all(30, on: coordinator, Request(scene.origin.url("/from"))) {
@@ -441,8 +451,8 @@ struct CacheCoalescingTests {
     @Test("requests that differ in what answers depend on do not wait for one another")
     func different() async throws {
         let held = Occasion()
-        try await withScene(workers: 2) { request in
-            held.wait()
+        try await withScene(workers: 2, adjust: Self.patient) { request in
+            held.wait(atMost: .seconds(90))
             return page("one", to: request)
         } _: { scene, coordinator in
             defer { held.open() }
@@ -452,7 +462,7 @@ struct CacheCoalescingTests {
             requests += [Request(.head, url), Request(.post, url, body: .text("x")), Request(url + "?q")]
             requests += [Request(url, options: .with(.doNotRead)), Request(url, options: .with(.doNotWrite))]
             let fetches = requests.map { coordinator.start($0) }
-            #expect(await eventually(within: .seconds(10)) { scene.count == requests.count }, "\(scene.count)")
+            #expect(await eventually(within: .seconds(60)) { scene.count == requests.count }, "\(scene.count)")
             held.open()
             for fetch in fetches { _ = try await fetch.response }
         }
@@ -463,7 +473,7 @@ struct CacheCoalescingTests {
         arguments: [("Accept-Language", 2), ("Authorization", 2), ("X-A", 5)])
     func groups(name: String, count: Int) async throws {
         let held = Occasion()
-        try await withScene(workers: 2) { request in
+        try await withScene(workers: 2, adjust: Self.patient) { request in
             if request.target == "/page", request.number == 1 { held.wait() }
             return page(request.fields[name.lowercased()] ?? "none", to: request, [("Vary", name)])
         } _: { scene, coordinator in
@@ -484,7 +494,7 @@ struct CacheCoalescingTests {
     }
 
     private static func long(_ text: String, to _: ScriptedOrigin.Seen) -> ScriptedOrigin.Answer {
-        ScriptedOrigin.Answer(200, text, [("Cache-Control", "max-age=60")])
+        ScriptedOrigin.Answer(200, text, [("Cache-Control", "max-age=3600")])
     }
 
     private static func all<Value: Sendable>(

@@ -256,9 +256,9 @@ final class Occasion: Sendable {
         condition.broadcast()
     }
 
-    /// Blocks the calling thread until it is open, or half a minute is over.
-    func wait() {
-        let deadline = Date(timeIntervalSinceNow: 30)
+    /// Blocks the calling thread until it is open, or so much time is over.
+    func wait(atMost limit: Duration = .seconds(30)) {
+        let deadline = Date(timeIntervalSinceNow: limit / .seconds(1))
         condition.withLock { while !isOpen.withLock({ $0 }), condition.wait(until: deadline) {} }
     }
 }
