@@ -23,7 +23,7 @@ struct CacheBodyTests {
         } _: { coordinator in
             for (seed, first) in Place.allCases.enumerated() {
                 let mark = "\(engine.workers)\(size)\(seed)"
-                let url = origin.url("/bytes/\(size)?seed=\(seed + 1)&mark=\(mark)&field=Cache-Control:%20max-age=60")
+                let url = origin.url("/bytes/\(size)?seed=\(seed + 1)&mark=\(mark)&field=Cache-Control:%20max-age=3600")
                 let wanted = first == .discard ? nil : ReferenceBytes.bytes(size, seed: UInt64(seed + 1))
                 for (index, place) in ([first] + Place.allCases).enumerated() {
                     var options = RequestOptions()
@@ -63,7 +63,7 @@ struct CacheBodyTests {
     func framings(framing: String) async throws {
         try await with { coordinator, origin in
             for size in [100, 100_000] {
-                let url = origin.url("/bytes/\(size)?seed=7&\(framing)&field=Cache-Control:%20max-age=60")
+                let url = origin.url("/bytes/\(size)?seed=7&\(framing)&field=Cache-Control:%20max-age=3600")
                 for source in [Response.Source.network, .cache] {
                     let response = try await coordinator.get(url)
                     #expect(response.source == source)
@@ -78,7 +78,7 @@ struct CacheBodyTests {
         arguments: ["/truncate?declared=1000&sent=500", "/truncate?declared=90000&sent=50000&chunked"])
     func truncated(target: String) async throws {
         try await with { coordinator, origin in
-            let url = origin.url(target + "&field=Cache-Control:%20max-age=60")
+            let url = origin.url(target + "&field=Cache-Control:%20max-age=3600")
             for _ in 0..<2 { await failure { try await coordinator.get(url) } }
             let stored = try await coordinator.get(url, .doNotLoad)
             #expect(stored.source == .generated)
@@ -90,7 +90,7 @@ struct CacheBodyTests {
         arguments: ["gzip", "brotli", "deflate"])
     func coded(coding: String) async throws {
         try await with { coordinator, origin in
-            let url = origin.url("/\(coding)?field=Cache-Control:%20max-age=60")
+            let url = origin.url("/\(coding)?field=Cache-Control:%20max-age=3600")
             let raw = try await coordinator.get(url) { $0.contentDecoding = .off }
             #expect(raw.source == .network)
             #expect(raw.body.bytes != ReferenceBytes.plainText)
@@ -112,7 +112,7 @@ struct CacheBodyTests {
     @Test("who does not accept a coding does not get what is stored in it")
     func unaccepted() async throws {
         try await with { coordinator, origin in
-            let url = origin.url("/gzip?unaccepted&field=Cache-Control:%20max-age=60")
+            let url = origin.url("/gzip?unaccepted&field=Cache-Control:%20max-age=3600")
             _ = try await coordinator.get(url) { $0.contentDecoding = .off }
             let response = try await coordinator.get(url, fields: ["Accept-Encoding": "identity"]) {
                 $0.contentDecoding = .off
@@ -124,7 +124,7 @@ struct CacheBodyTests {
     @Test("ranges are cut out of what is stored", arguments: [1000, 3_000_000])
     func ranges(size: Int) async throws {
         try await with { coordinator, origin in
-            let url = origin.url("/bytes/\(size)?seed=3&etag=1&field=Cache-Control:%20max-age=60")
+            let url = origin.url("/bytes/\(size)?seed=3&etag=1&field=Cache-Control:%20max-age=3600")
             _ = try await coordinator.get(url)
             let whole = ReferenceBytes.bytes(size, seed: 3)
             for (range, slice) in [
@@ -143,7 +143,7 @@ struct CacheBodyTests {
     @Test("the rest of a stored part is asked for, and the whole is stored", arguments: [1000, 3_000_000])
     func completes(size: Int) async throws {
         try await with { coordinator, origin in
-            let url = origin.url("/bytes/\(size)?seed=4&etag=1&field=Cache-Control:%20max-age=60")
+            let url = origin.url("/bytes/\(size)?seed=4&etag=1&field=Cache-Control:%20max-age=3600")
             let whole = ReferenceBytes.bytes(size, seed: 4)
             let part = try await coordinator.get(url, fields: ["Range": "bytes=0-\(size / 2)"])
             #expect(part.status == 206)
@@ -166,7 +166,7 @@ struct CacheBodyTests {
     @Test("downloads are stored only where that is wanted, and what is stored serves them", arguments: Engine.allCases)
     func downloads(engine: Engine) async throws {
         try await with(engine) { coordinator, origin in
-            let url = origin.url("/bytes/50000?downloads=\(engine)&field=Cache-Control:%20max-age=60")
+            let url = origin.url("/bytes/50000?downloads=\(engine)&field=Cache-Control:%20max-age=3600")
             let path = try Bed.current.directory.file("download-\(engine)")
             for _ in 0..<2 { #expect(try await coordinator.get(url, into: .file(path)).source == .network) }
             #expect(
@@ -186,7 +186,7 @@ struct CacheBodyTests {
             keeps.replaces = false
             keeps.createsEmptyFile = true
             for size in [0, 100, 100_000] {
-                let url = origin.url("/bytes/\(size)?files&field=Cache-Control:%20max-age=60")
+                let url = origin.url("/bytes/\(size)?files&field=Cache-Control:%20max-age=3600")
                 _ = try await coordinator.get(url)
                 await failure(.file) {
                     try await coordinator.get(url, into: .file(directory.file("taken"), options: keeps))
@@ -202,7 +202,7 @@ struct CacheBodyTests {
     @Test("a limit on bodies holds for stored ones", arguments: [1000, 100_000])
     func limits(size: Int) async throws {
         try await with { coordinator, origin in
-            let url = origin.url("/bytes/\(size)?limits&field=Cache-Control:%20max-age=60")
+            let url = origin.url("/bytes/\(size)?limits&field=Cache-Control:%20max-age=3600")
             _ = try await coordinator.get(url)
             await failure(.tooLarge) { try await coordinator.get(url) { $0.sizeLimits.bodyBytes = UInt64(size - 1) } }
             #expect(try await coordinator.get(url) { $0.sizeLimits.bodyBytes = UInt64(size) }.source == .cache)

@@ -122,7 +122,7 @@ struct CacheDiskTests {
                 for place in CacheFaultTests.Place.allCases {
                     for size in [100, 16_000, 300_000, 3_000_000] {
                         let url = scene.origin.url(
-                            "/bytes/\(size)?full=\(place)\(engine)&field=Cache-Control:%20max-age=60")
+                            "/bytes/\(size)?full=\(place)\(engine)&field=Cache-Control:%20max-age=3600")
                         for _ in 0..<2 { try await scene.check(coordinator, url, ReferenceBytes.bytes(size), place) }
                     }
                     for (target, wanted) in scene.targets {
@@ -133,7 +133,7 @@ struct CacheDiskTests {
             }
             unlink(disk + "/filler")
             try await scene.withCoordinator(engine) { coordinator in
-                let url = scene.origin.url("/bytes/300000?after=\(engine)&field=Cache-Control:%20max-age=60")
+                let url = scene.origin.url("/bytes/300000?after=\(engine)&field=Cache-Control:%20max-age=3600")
                 for source in [Response.Source.network, .cache] {
                     let response = try await scene.check(coordinator, url, ReferenceBytes.bytes(300_000), .memory)
                     expectInChild(response.source == source, "\(response.source), not \(source), \(engine)")

@@ -141,7 +141,7 @@ struct CacheFaultTests {
             for place in Place.allCases {
                 for (target, wanted) in scene.targets { try await scene.check(coordinator, target, wanted, place) }
                 for size in [100, 300_000] {
-                    let new = scene.origin.url("/bytes/\(size)?new=\(place)&field=Cache-Control:%20max-age=60")
+                    let new = scene.origin.url("/bytes/\(size)?new=\(place)&field=Cache-Control:%20max-age=3600")
                     try await scene.check(coordinator, new, ReferenceBytes.bytes(size), place)
                 }
             }
@@ -220,7 +220,7 @@ final class BytesScene: Sendable {
         self.store = store ?? directory.file("store")
         targets = [(5000, 11), (2_500_000, 12)].map { size, seed in
             (
-                origin.url("/bytes/\(size)?seed=\(seed)&field=Cache-Control:%20max-age=60"),
+                origin.url("/bytes/\(size)?seed=\(seed)&field=Cache-Control:%20max-age=3600"),
                 ReferenceBytes.bytes(size, seed: UInt64(seed))
             )
         }

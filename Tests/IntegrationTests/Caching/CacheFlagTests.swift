@@ -8,7 +8,7 @@ struct CacheFlagTests {
         let directory = try TemporaryDirectory()
         let store = ["--store", directory.file("store")]
         try await withScene {
-            page("v\($0.number)", "max-age=60", to: $0)
+            page("v\($0.number)", "max-age=3600", to: $0)
         } _: { scene in
             let url = scene.origin.url("/page")
             func get(_ arguments: [String]) throws -> String { try CommandRun(["get"] + arguments + [url]).text }
@@ -44,7 +44,7 @@ struct CacheFlagTests {
             func get(_ arguments: [String]) throws -> String {
                 try CommandRun(["get"] + store + arguments + [scene.origin.url("/page")]).text
             }
-            for options in [["--cache-ttl", "60"], []] {
+            for options in [["--cache-ttl", "3600"], []] {
                 let text = try get(options)
                 #expect(text == "v1")
             }
@@ -65,7 +65,7 @@ struct CacheFlagTests {
     func pipe() async throws {
         let directory = try TemporaryDirectory()
         try await withScene { request in
-            page(request.number < 3 ? "one" : "two", "max-age=60", to: request)
+            page(request.number < 3 ? "one" : "two", "max-age=3600", to: request)
         } _: { scene in
             let url = scene.origin.url("/page")
             let pipe = try PipeProcess(["--store", directory.file("store")])

@@ -4,7 +4,7 @@ import Trawl
 /// ASI-CACHE-21.
 @Suite("Stored redirects, ASI-CACHE-21", .timeLimit(.minutes(3)))
 struct CacheRedirectTests {
-    private static let fresh = ("Cache-Control", "max-age=60")
+    private static let fresh = ("Cache-Control", "max-age=3600")
 
     @Test("are followed without the server, with the usual events (ASI-EVT-04)", arguments: Engine.allCases)
     func followed(engine: Engine) async throws {

@@ -20,9 +20,9 @@ struct CacheCommandTests {
         try CommandRun(["get", "--store", store, "-o", "/dev/null", "-w", "%{source}"] + options + [url])
     }
 
-    /// A response that is fresh for a minute.
+    /// A response that is fresh for an hour.
     private func fresh(_ target: String) -> String {
-        target + (target.contains("?") ? "&" : "?") + "field=Cache-Control:%20max-age=60"
+        target + (target.contains("?") ? "&" : "?") + "field=Cache-Control:%20max-age=3600"
     }
 
     /// One object a line, read by a parser that is not ours.

@@ -58,7 +58,7 @@ func withScene(
 
 /// A page whose body is its version, told by an entity tag; 304 to who has this version.
 func page(
-    _ version: String, _ cacheControl: String = "max-age=60", to request: ScriptedOrigin.Seen,
+    _ version: String, _ cacheControl: String = "max-age=3600", to request: ScriptedOrigin.Seen,
     _ more: [(String, String)] = []
 ) -> ScriptedOrigin.Answer {
     let tag = "\"\(version)\""
