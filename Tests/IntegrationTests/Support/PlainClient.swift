@@ -87,26 +87,51 @@ enum ClosedPort {
     private static let socket = try? ListeningSocket(backlog: nil)
 }
 
-/// A listening socket of 127.0.0.1 on a port the system chose.
+/// A listening socket of 127.0.0.1 on a port the system chose, which nobody else gets as long as this lives, also when
+/// the socket is shut down and refuses connections.
 final class ListeningSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
+    /// Has the port as well, and does not listen; -1 when there is none.
+    private let keeper: Int32
 
     /// - Parameter backlog: Nil has the port and does not listen on it.
     init(backlog: Int32? = 16) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        let bound = SocketAddress.loopback(0).withPointer { [descriptor] in bind(descriptor, $0, $1) }
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let listener = socket(AF_INET, kind, 0)
+        let second = backlog == nil ? -1 : socket(AF_INET, kind, 0)
+        // Two that say so may have one port, of which one listens.
+        var isShared: Int32 = 1
+        if second >= 0 {
+            for each in [listener, second] {
+                setsockopt(each, SOL_SOCKET, SO_REUSEADDR, &isShared, socklen_t(MemoryLayout<Int32>.size))
+            }
+        }
+        let bound = SocketAddress.loopback(0).withPointer { bind(listener, $0, $1) }
         var name = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let named = withUnsafeMutablePointer(to: &name) { [descriptor] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+        let named = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &size) }
         }
-        let listens = backlog.map { [descriptor] in listen(descriptor, $0) == 0 } ?? true
-        guard descriptor >= 0, bound == 0, listens, named == 0 else {
-            throw PlainClient.Failure(description: "no socket to listen on: errno \(errno)")
+        let chosen = UInt16(bigEndian: name.sin_port)
+        var kept: Int32 = 0
+        var listens: Int32 = 0
+        if let backlog {
+            kept = SocketAddress.loopback(chosen).withPointer { bind(second, $0, $1) }
+            if kept == 0 { listens = listen(listener, backlog) }
         }
-        port = UInt16(bigEndian: name.sin_port)
+        guard listener >= 0, bound == 0, named == 0, kept == 0, listens == 0 else {
+            let reason = errno
+            for each in [listener, second] where each >= 0 { close(each) }
+            throw PlainClient.Failure(description: "no socket to listen on: errno \(reason)")
+        }
+        descriptor = listener
+        keeper = second
+        port = chosen
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        if keeper >= 0 { close(keeper) }
+    }
 }
