@@ -58,7 +58,15 @@ struct CacheServerTests {
             let policy: CachePolicy = [.askServerIfModified, .fallBackToCacheIfLoadFails]
             let fallen = try await coordinator.get(url, policy)
             #expect(fallen.source == .stale && fallen.isFromCache, "it is fresh, but the server was to be asked")
-            // A host whose name leads nowhere has nothing stored either.
+        }
+    }
+
+    @Test(
+        "finds nothing stored for a host whose name leads nowhere",
+        .enabled(if: Resolver.knowsNobody, Resolver.missing), arguments: Engine.allCases)
+    func nowhere(engine: Engine) async throws {
+        try await with(engine) { coordinator, _ in
+            let policy: CachePolicy = [.askServerIfModified, .fallBackToCacheIfLoadFails]
             await failure(.hostNotFound) { try await coordinator.get("http://nowhere.invalid/", policy) }
         }
     }
@@ -126,7 +134,7 @@ struct CacheServerTests {
                         types { text/html html; }
                         server {
                             listen 127.0.0.1:\(port);
-                            \(place("short", "expires 1s;"))
+                            \(place("short", "expires 4s;"))
                             \(place("long", "expires 1h;"))
                             \(place("packed", "expires 1h; gzip on; gzip_vary on; gzip_types text/html; gzip_min_length 1;"))
                             location = /moved { expires 1h; return 301 /long/page.html; }
