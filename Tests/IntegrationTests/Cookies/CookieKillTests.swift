@@ -31,7 +31,7 @@ struct CookieKillTests {
                 if let worker = workers.first { kill(worker, SIGKILL) }
             }
             for run in runs {
-                #expect(await eventually(within: .seconds(60)) { !run.isRunning })
+                #expect(await eventually(within: .seconds(180)) { !run.isRunning })
                 #expect(run.exitStatus(within: 1000) == 0)
             }
             let list = try CommandRun(["cookies", "ls", "--json", "--store", directory.file("store")])

@@ -20,7 +20,7 @@ struct BadProxyTests {
         var request = Request(url)
         request.options.proxy = ProxyPolicy(try Proxy(proxy))
         request.options.proxy?.tunnelsAll = tunnels
-        request.options.timeLimits.connect = .seconds(5)
+        request.options.timeLimits.connect = .seconds(30)
         return request
     }
 
@@ -89,7 +89,7 @@ struct BadProxyTests {
             if isWholeTime {
                 wanted.options.timeLimits.resource = .milliseconds(400)
             } else {
-                wanted.options.timeLimits.connect = .milliseconds(400)
+                wanted.options.timeLimits.connect = .seconds(3)
             }
             await failure(isWholeTime ? .timeout : .proxy) { try await coordinator.send(wanted) }
             #expect(coordinator.secureHosts.isEmpty)
