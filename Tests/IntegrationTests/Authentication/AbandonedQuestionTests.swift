@@ -20,7 +20,7 @@ private final class Abandoned: FetchDecisions, CredentialVault {
             asked.withLock { $0 += 1 }
             try? await Task.sleep(for: .seconds(600))
         } onCancel: {
-            let isInTime = occasion.wait(timeout: .now() + 10) == .success
+            let isInTime = occasion.wait(timeout: .now() + 60) == .success
             waited.withLock { $0 = isInTime }
         }
     }
@@ -64,7 +64,7 @@ struct AbandonedQuestionTests {
             Thread.detachNewThread {
                 if (try? coordinator.sendBlocking(open)) != nil { abandoned.open() }
             }
-            #expect(await eventually { abandoned.hasComeInTime != nil })
+            #expect(await eventually(within: .seconds(90)) { abandoned.hasComeInTime != nil })
             #expect(abandoned.hasComeInTime == true)
             await failure(.cancelled) { try await first.response }
         }

@@ -367,7 +367,7 @@ struct CacheAccessTests {
             page("one", to: $0)
         } _: { scene, coordinator in
             var request = Request(scene.origin.url("/page"))
-            request.options.timeLimits.exchange = .seconds(2)
+            request.options.timeLimits.exchange = .seconds(4)
             let response = try await coordinator.send(request)
             #expect(response.bodyText == "one")
         }
@@ -378,7 +378,7 @@ struct CacheAccessTests {
         func storing(
             _ response: Response.ResponseHead, from url: String, proposal: StoringChoice
         ) async -> StoringChoice? {
-            try? await Task.sleep(for: .seconds(4))
+            try? await Task.sleep(for: .seconds(6))
             return proposal
         }
     }

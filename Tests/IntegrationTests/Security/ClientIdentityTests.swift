@@ -310,7 +310,7 @@ struct ClientIdentityTests {
         }
         let adjust: (inout Configuration) -> Void = {
             $0.decisions = decisions
-            $0.decisionTimeout = .seconds(2)
+            $0.decisionTimeout = .seconds(4)
         }
         try await TrustScene.with(adjust: adjust) { scene, coordinator in
             try scene.origin.reset()

@@ -118,7 +118,7 @@ struct ConnectionTests {
     @Test("the server's own limit takes the place of the request's, also where it is longer", .timeLimit(.minutes(3)))
     func longerServerTimeout() async throws {
         try await alone(.inProcess) { origin, coordinator in
-            var request = Request(origin.url("/keepalive?timeout=10"))
+            var request = Request(origin.url("/keepalive?timeout=60"))
             request.options.transport.idleLifetime = .seconds(1)
             _ = try await coordinator.send(request)
             let clock = ContinuousClock()
@@ -154,9 +154,10 @@ struct ConnectionTests {
     @Test("a connection with few requests left is not used again", .timeLimit(.minutes(3)))
     func fewLeft() async throws {
         try await alone(.inProcess) { origin, coordinator in
-            for _ in 0..<3 { _ = try await coordinator.send(Request(origin.url("/keepalive?max=5"))) }
+            for _ in 0..<3 { _ = try await coordinator.send(Request(origin.url("/keepalive?max=5&timeout=60"))) }
             #expect(Set(try origin.log(prefix: "/keepalive").map(\.connection)).count == 3)
-            for _ in 0..<3 { _ = try await coordinator.send(Request(origin.url("/keepalive?max=50&many=1"))) }
+            let many = Request(origin.url("/keepalive?max=50&many=1&timeout=60"))
+            for _ in 0..<3 { _ = try await coordinator.send(many) }
             #expect(Set(try origin.log(prefix: "/keepalive?max=50&many").map(\.connection)).count == 1)
         }
     }

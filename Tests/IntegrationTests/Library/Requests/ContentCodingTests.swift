@@ -189,11 +189,11 @@ struct ContentCodingTests {
                 for await event in fetch.events { if case .head = event { break } }
                 for _ in 0..<10 {
                     var small = Request(origin.url("/bytes/100"))
-                    small.options.timeLimits.resource = .seconds(5)
+                    small.options.timeLimits.resource = .seconds(30)
                     _ = try await coordinator.send(small)
                 }
                 fetch.cancel()
-                #expect(try await eventually(within: .seconds(5)) { try origin.concurrency().now == 0 })
+                #expect(try await eventually(within: .seconds(30)) { try origin.concurrency().now == 0 })
             }
         }
     }
