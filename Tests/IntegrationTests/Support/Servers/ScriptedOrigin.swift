@@ -64,6 +64,8 @@ final class ScriptedOrigin: Sendable {
 
     private struct State {
         var seen: [Seen] = []
+        /// How many there are for each target.
+        var counts: [String: Int] = [:]
         var connections: Set<Int32> = []
         var isOver = false
     }
@@ -182,7 +184,8 @@ final class ScriptedOrigin: Sendable {
         guard words.count == 3 else { return nil }
         let target = String(words[1])
         return state.withLock { state in
-            let number = state.seen.count { $0.target == target } + 1
+            let number = state.counts[target, default: 0] + 1
+            state.counts[target] = number
             let seen = Seen(method: String(words[0]), target: target, fields: fields, number: number, head: bytes)
             state.seen.append(seen)
             return seen
