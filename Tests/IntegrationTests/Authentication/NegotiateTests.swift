@@ -7,7 +7,7 @@ import Trawl
 struct NegotiateTests {
     @Test("a ticket is enough, and without one there is nothing to say")
     func tickets() async throws {
-        let realm = try KerberosRealm(users: ["ann"])
+        let realm = try await KerberosRealm(users: ["ann"])
         defer { realm.stop() }
         let server = try await ApacheServer(modules: ["auth_gssapi"], environment: realm.environment) { directory in
             let site = try directory.makeDirectory("site")

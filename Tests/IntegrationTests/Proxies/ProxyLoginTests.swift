@@ -218,7 +218,7 @@ struct EndlessExchangeTests {
 struct ProxyTicketTests {
     @Test("a ticket is enough, with CONNECT and without, and without one there is nothing to say")
     func tickets() async throws {
-        let realm = try KerberosRealm(users: ["ann"])
+        let realm = try await KerberosRealm(users: ["ann"])
         defer { realm.stop() }
         let squid = try await SquidServer(realm: realm)
         defer { squid.stop() }

@@ -22,10 +22,41 @@ final class KerberosRealm: Sendable {
     var environment: [String] { ["KRB5_CONFIG=\(directory.file("krb5.conf"))"] }
 
     /// Starts a realm with users, whose passwords are their names backwards.
-    init(users: [String]) throws {
-        directory = try TemporaryDirectory()
+    init(users: [String]) async throws {
+        let directory = try TemporaryDirectory()
         chmod(directory.path, 0o755)
-        let port = try ListeningSocket().port
+        let own = [
+            "KRB5_CONFIG=\(directory.file("krb5.conf"))", "KRB5_KDC_PROFILE=\(directory.file("kdc.conf"))",
+            "PATH=/usr/sbin:/usr/bin:/bin",
+        ]
+        // Making the users takes a while, and needs no port.
+        try Self.configure(directory, port: ClosedPort.number)
+        try Self.run("/usr/sbin/kdb5_util", ["create", "-s", "-P", "master", "-r", "TEST.REALM"], own, directory)
+        var commands = users.map { "addprinc -pw \(String($0.reversed())) \($0)" }
+        commands += ["addprinc -randkey HTTP/localhost", "ktadd -k \(directory.file("keytab")) HTTP/localhost"]
+        for command in commands {
+            try Self.run("/usr/sbin/kadmin.local", ["-r", "TEST.REALM", "-q", command], own, directory)
+        }
+        chmod(directory.file("keytab"), 0o644)
+        func log() -> String { String(decoding: directory.content("kdc.log") ?? [], as: UTF8.self) }
+        for _ in 0..<5 {
+            // Free at this moment; another process may take it before the KDC does, which ends then, and a new one is
+            // tried.
+            try Self.configure(directory, port: ListeningSocket().port)
+            let process = try ChildProcess(
+                "/usr/sbin/krb5kdc", ["-n"], environment: own, errors: directory.file("kdc.log"), isServer: true)
+            _ = await eventually { log().contains("starting") || !process.isRunning }
+            if process.isRunning {
+                self.directory = directory
+                self.process = process
+                return
+            }
+            process.end()
+        }
+        throw ChildProcess.Failure(description: "krb5kdc does not start: \(log())")
+    }
+
+    private static func configure(_ directory: TemporaryDirectory, port: UInt16) throws {
         try directory.put(
             "krb5.conf",
             Array(
@@ -59,19 +90,6 @@ final class KerberosRealm: Sendable {
                     }
 
                 """.utf8))
-        let own = [
-            "KRB5_CONFIG=\(directory.file("krb5.conf"))", "KRB5_KDC_PROFILE=\(directory.file("kdc.conf"))",
-            "PATH=/usr/sbin:/usr/bin:/bin",
-        ]
-        try Self.run("/usr/sbin/kdb5_util", ["create", "-s", "-P", "master", "-r", "TEST.REALM"], own, directory)
-        var commands = users.map { "addprinc -pw \(String($0.reversed())) \($0)" }
-        commands += ["addprinc -randkey HTTP/localhost", "ktadd -k \(directory.file("keytab")) HTTP/localhost"]
-        for command in commands {
-            try Self.run("/usr/sbin/kadmin.local", ["-r", "TEST.REALM", "-q", command], own, directory)
-        }
-        chmod(directory.file("keytab"), 0o644)
-        process = try ChildProcess(
-            "/usr/sbin/krb5kdc", ["-n"], environment: own, errors: directory.file("kdc.log"), isServer: true)
     }
 
     /// Gets a user's ticket into a file.
@@ -80,7 +98,7 @@ final class KerberosRealm: Sendable {
     func ticket(for user: String) async throws -> [String] {
         let cache = "KRB5CCNAME=FILE:\(directory.file("ticket-\(user)"))"
         // The KDC may not listen yet.
-        let isThere = await eventually(within: .seconds(20)) {
+        let isThere = await eventually(within: .seconds(60)) {
             do {
                 try Self.run(
                     "/usr/bin/kinit", [user], environment + [cache], directory, input: String(user.reversed()) + "\n")
