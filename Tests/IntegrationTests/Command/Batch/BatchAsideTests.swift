@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Hosts that take no more now, in front of and among others.
-@Suite("trawl batch, lines that others overtake", .serialized, .timeLimit(.minutes(3)))
+@Suite("trawl batch, lines that others overtake", .serialized, .timeLimit(.minutes(10)))
 struct BatchAsideTests {
     /// A list in which one host asks for rest at its first requests, and then has many lines among few of another's.
     private struct Mixture {
@@ -13,19 +13,20 @@ struct BatchAsideTests {
 
         /// - Parameters:
         ///   - rest: Seconds the first host asks for.
-        ///   - lines: Of the first host; another has one for six of them.
-        init(_ origin: LoopbackOriginProcess, rest: Int, lines: Int) {
+        ///   - lines: Of the first host.
+        ///   - interval: Lines of it for each of another's.
+        init(_ origin: LoopbackOriginProcess, rest: Int, lines: Int, interval: Int = 6) {
             var items = (0..<4).map {
                 let url = origin.url("/status/503?n=\($0)&field=Retry-After:%20\(rest)")
                 return BatchBed.Item(line: url, url: url, body: nil, isFetched: false)
             }
             for number in 0..<lines {
                 items.append(.init(origin.url("/bytes/9?n=\(number)"), body: ReferenceBytes.bytes(9)))
-                guard number % 6 == 5 else { continue }
+                guard number % interval == interval - 1 else { continue }
                 items.append(.init(origin.url("/bytes/8?n=\(number)", address: 2), body: ReferenceBytes.bytes(8)))
             }
             self.items = items
-            others = lines / 6
+            others = lines / interval
         }
     }
 
@@ -35,16 +36,18 @@ struct BatchAsideTests {
     func resting() async throws {
         let bed = try BatchBed()
         try await withOrigin(addresses: 2) { origin in
-            let mixture = Mixture(origin, rest: 5, lines: 3000)
+            let mixture = Mixture(origin, rest: 5, lines: 3000, interval: 30)
             try bed.putList(mixture.items.map(\.line))
-            let run = try bed.run(Self.arguments)
-            #expect(run.status == 1 && run.errors.contains("3500 fetched, 4 failed"), "\(run.errors)")
+            let run = try CommandRun(bed.arguments(Self.arguments), within: .seconds(400))
+            #expect(run.status == 1 && run.errors.contains("3100 fetched, 4 failed"), "\(run.errors)")
             try bed.expectComplete(mixture.items)
             let log = try origin.log(prefix: "/bytes")
             let slow = log.filter { $0.host?.hasPrefix(mixture.slow) == true }
             let other = log.filter { $0.host?.hasPrefix(mixture.slow) == false }
             #expect(slow.count == 3000 && other.count == mixture.others)
-            #expect((other.map(\.ms).max() ?? .infinity) < (slow.map(\.ms).min() ?? 0))
+            // Among the 1024 lines that are read ahead in any case are 33 of the other host.
+            let first = slow.map(\.ms).min() ?? 0
+            #expect(other.count { $0.ms < first } >= 60)
             // Four at a time, over two workers that the system runs as it likes; a connection has one after the other.
             for (connection, entries) in Dictionary(grouping: slow, by: \.connection) {
                 let numbers = entries.compactMap { $0.target.split(separator: "=").last.flatMap { Int($0) } }
@@ -63,7 +66,10 @@ struct BatchAsideTests {
             try bed.putList(mixture.items.map(\.line))
             let run = try bed.start(Self.arguments + ["--retry-after-max", "3600"])
             // The other host's are done: those of the first are aside, or wait.
-            #expect(await eventually { bed.recordCount() == mixture.others + 4 || !run.isRunning })
+            let areDone = await eventually(within: .seconds(90)) {
+                bed.recordCount() == mixture.others + 4 || !run.isRunning
+            }
+            #expect(areDone)
             let workers = ProcessTree.children(of: run.pid)
             run.signal(signal)
             #expect(await eventually { !run.isRunning && !workers.contains(where: ProcessTree.isRunning) })
