@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `deploy/crawl.sh`, which `make crawl` runs, with the build that is being tested.
-@Suite("make crawl", .timeLimit(.minutes(3)))
+@Suite("make crawl", .timeLimit(.minutes(12)))
 struct CrawlTests {
     /// A copy of the script, with built programs where it looks for them.
     private func scene() throws -> TemporaryDirectory {
@@ -42,22 +42,22 @@ struct CrawlTests {
     func interrupted() async throws {
         let directory = try scene()
         let first = try crawl(directory, ["--limit-rate", "600k"])
-        #expect(await eventually { records(directory).count > 100 })
+        #expect(await eventually(within: .seconds(200)) { records(directory).count > 100 })
         first.type("\u{3}")
-        #expect(await eventually { first.status != nil })
+        #expect(await eventually(within: .seconds(200)) { first.status != nil })
         #expect(first.exitCode == 75, "\(first.text)")
         #expect(first.text.contains("the same command goes on") && !first.text.contains("crawl.sh:"), "\(first.text)")
         let before = records(directory)
         #expect(before.count < 1000 && before.allSatisfy { $0.contains(#""ok":true"#) })
 
         let second = try crawl(directory)
-        #expect(await eventually { second.status != nil })
+        #expect(await eventually(within: .seconds(200)) { second.status != nil })
         #expect(second.exitCode == 0, "\(second.text)")
         let all = records(directory)
         #expect(all.count > 1000 && all.allSatisfy { $0.contains(#""ok":true"#) })
 
         let third = try crawl(directory)
-        #expect(await eventually { third.status != nil })
+        #expect(await eventually(within: .seconds(200)) { third.status != nil })
         #expect(third.exitCode == 0 && third.text.contains("nothing was left to do"), "\(third.text)")
         #expect(records(directory) == all)
     }
@@ -69,7 +69,7 @@ struct CrawlTests {
         let directory = try scene()
         let variables = ["http_proxy=\(proxy.url())", "https_proxy=\(proxy.url())"]
         let run = try crawl(directory, variables: variables)
-        #expect(await eventually { run.status != nil })
+        #expect(await eventually(within: .seconds(200)) { run.status != nil })
         #expect(run.exitCode == 0, "\(run.text)")
         let all = records(directory)
         #expect(all.count > 1000 && all.allSatisfy { $0.contains(#""ok":true"#) })
@@ -80,7 +80,7 @@ struct CrawlTests {
     func usage() async throws {
         let directory = try scene()
         let run = try crawl(directory, ["--no-such-option"])
-        #expect(await eventually { run.status != nil })
+        #expect(await eventually(within: .seconds(200)) { run.status != nil })
         #expect(run.exitCode == 2 && !run.text.contains("files are in"), "\(run.text)")
     }
 }
