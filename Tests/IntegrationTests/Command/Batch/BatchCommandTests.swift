@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("trawl batch, POOL-09", .serialized, .timeLimit(.minutes(5)))
+@Suite("trawl batch, POOL-09", .serialized, .timeLimit(.minutes(15)))
 struct BatchCommandTests {
     // MARK: In flight
 
@@ -11,14 +11,14 @@ struct BatchCommandTests {
     func limits() async throws {
         let bed = try BatchBed()
         try await withOrigin(addresses: 3) { origin in
-            try bed.putList((0..<90).map { origin.url("/delay/100?n=\($0)", address: $0 % 3 + 1) })
+            try bed.putList((0..<24).map { origin.url("/delay/800?n=\($0)", address: $0 % 3 + 1) })
             #expect(try bed.run(["-j", "8", "--per-host", "4"]).status == 0)
             let seen = try origin.concurrency()
             // The origin counts an answer that is on its way, when the client may already have it.
             #expect((7...9).contains(seen.max), "\(seen)")
             let hosts = try origin.hostMaxima()
             #expect(hosts.count == 3 && hosts.values.allSatisfy { (3...5).contains($0) }, "\(hosts)")
-            #expect(bed.recordCount() == 90)
+            #expect(bed.recordCount() == 24)
         }
     }
 
@@ -85,15 +85,25 @@ struct BatchCommandTests {
     @Test("a run whose last fetches end after a signal has done all, and says so")
     func signalledAtItsEnd() async throws {
         let bed = try BatchBed()
-        try await withOrigin { origin in
-            try bed.putList((0..<3).map { origin.url("/delay/1500?n=\($0)") })
-            let run = try bed.start()
-            #expect(await eventually { (try? origin.concurrency().now) == 3 })
-            run.signal(SIGINT)
-            #expect(run.exitStatus(within: 20_000) == 0, "\(bed.errors)")
-            #expect(bed.errors.contains("3 fetched") && !bed.errors.contains("stopped"), "\(bed.errors)")
-            #expect(bed.recordCount() == 3)
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            gate.wait()
+            return .init(200, "there")
         }
+        defer {
+            gate.open()
+            origin.stop()
+        }
+        try bed.putList((0..<3).map { origin.url("/\($0)") })
+        let socket = bed.directory.file("socket")
+        let run = try bed.start(["--status-socket", socket])
+        #expect(await eventually { origin.seen().count == 3 })
+        run.signal(SIGINT)
+        #expect(await eventually { (try? StatusClient.report(socket))?["stage"] as? String == "draining" })
+        gate.open()
+        #expect(run.exitStatus(within: 30_000) == 0, "\(bed.errors)")
+        #expect(bed.errors.contains("3 fetched") && !bed.errors.contains("stopped"), "\(bed.errors)")
+        #expect(bed.recordCount() == 3)
     }
 
     // MARK: Names
@@ -317,31 +327,39 @@ struct BatchCommandTests {
     @Test("a results file in use, one of something else, and one torn at its end")
     func resultsFiles() async throws {
         let bed = try BatchBed()
-        try await withOrigin { origin in
-            try bed.putList([origin.url("/delay/1500"), origin.url("/bytes/1")])
-            let run = try bed.start(["-j", "1"])
-            #expect(await eventually { (try? origin.concurrency().now) == 1 })
-            // It stands still meanwhile, however long that takes.
-            run.signal(SIGSTOP)
-            let second = try bed.run()
-            run.signal(SIGCONT)
-            #expect(second.status == 73 && second.errors.contains("in use by another run"), "\(second.errors)")
-            #expect(await eventually { !run.isRunning })
-            #expect(bed.recordCount() == 2)
-
-            let whole = try #require(bed.directory.content("results"))
-            try bed.directory.put("results", Array(whole.dropLast(7)))
-            #expect(bed.recordCount() == 1)
-            let mended = try bed.run()
-            #expect(mended.status == 0 && mended.errors.contains("not complete"), "\(mended.errors)")
-            #expect(bed.recordCount() == 2)
-            #expect(try bed.records().count == 2)
-
-            try bed.directory.put("results", Array("my diary\n".utf8))
-            let refused = try bed.run()
-            #expect(refused.status == 73 && refused.errors.contains("left as it is"), "\(refused.errors)")
-            #expect(bed.directory.content("results") == Array("my diary\n".utf8))
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            gate.wait()
+            return .init(200, "there")
         }
+        defer {
+            gate.open()
+            origin.stop()
+        }
+        try bed.putList([origin.url("/a"), origin.url("/b")])
+        let run = try bed.start(["-j", "1"])
+        #expect(await eventually { origin.seen().count == 1 })
+        // It stands still meanwhile, however long that takes.
+        run.signal(SIGSTOP)
+        let second = try bed.run()
+        gate.open()
+        run.signal(SIGCONT)
+        #expect(second.status == 73 && second.errors.contains("in use by another run"), "\(second.errors)")
+        #expect(await eventually { !run.isRunning })
+        #expect(bed.recordCount() == 2)
+
+        let whole = try #require(bed.directory.content("results"))
+        try bed.directory.put("results", Array(whole.dropLast(7)))
+        #expect(bed.recordCount() == 1)
+        let mended = try bed.run()
+        #expect(mended.status == 0 && mended.errors.contains("not complete"), "\(mended.errors)")
+        #expect(bed.recordCount() == 2)
+        #expect(try bed.records().count == 2)
+
+        try bed.directory.put("results", Array("my diary\n".utf8))
+        let refused = try bed.run()
+        #expect(refused.status == 73 && refused.errors.contains("left as it is"), "\(refused.errors)")
+        #expect(bed.directory.content("results") == Array("my diary\n".utf8))
     }
 
     @Test("results that cannot be written end the run with 74, and the next one completes it")
