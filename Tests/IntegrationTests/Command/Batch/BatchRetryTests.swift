@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// What is tried again, and what that means for the others.
-@Suite("trawl batch, requests done again", .serialized, .timeLimit(.minutes(3)))
+@Suite("trawl batch, requests done again", .serialized, .timeLimit(.minutes(6)))
 struct BatchRetryTests {
     @Test("a host that is down does not keep the rest of the list waiting")
     func dead() async throws {
@@ -11,8 +11,13 @@ struct BatchRetryTests {
         try await withOrigin { origin in
             let dead = (0..<1200).map { "http://127.0.0.1:1/\($0)" }
             try bed.putList(dead + (0..<5).map { origin.url("/bytes/9?n=\($0)") })
-            #expect(try bed.run(["--retry", "2", "--retry-connrefused"]).status == 1)
-            #expect(try bed.records().prefix(5).allSatisfy { $0.isFetched == true })
+            let run = try bed.start(["--retry", "1", "--retry-connrefused", "--retry-delay", "120"])
+            // The dead host's are tried again after two minutes, when nobody waits for them any more.
+            #expect(await eventually(within: .seconds(100)) { bed.recordCount() == 5 || !run.isRunning })
+            for _ in 0..<2 { run.signal(SIGINT) }
+            #expect(await eventually { !run.isRunning })
+            #expect(try bed.recordCount() == 5 && bed.records().allSatisfy { $0.isFetched == true }, "\(bed.errors)")
+            #expect(try bed.run(["--retry", "1", "--retry-connrefused", "--retry-delay", "0.1"]).status == 1)
             #expect(bed.recordCount() == 1205)
         }
     }
