@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("trawl get: files of options that do not come, or are of another kind", .timeLimit(.minutes(2)))
+@Suite("trawl get: files of options that do not come, or are of another kind", .timeLimit(.minutes(10)))
 struct BlockedFileTests {
     @Test("one signal ends a run that waits for a file", arguments: ["-b", "--hsts", "--netrc-file"])
     func signalled(option: String) async throws {
@@ -36,7 +36,7 @@ struct BlockedFileTests {
             close(writer)
             let lines = [run.readLine(), run.readLine()]
             #expect(lines == ["welcome /a", "welcome /b"])
-            let status = run.exitStatus(within: 10_000)
+            let status = run.exitStatus(within: 30_000)
             #expect(status == 0)
         }
     }

@@ -243,7 +243,7 @@ struct BatchOutputTests {
         ] {
             let errors = bed.directory.file(option.replacingOccurrences(of: " ", with: ""))
             let pipe = try ChildProcess(try BuiltProducts.trawl(), ["pipe"] + arguments, errors: errors)
-            #expect(pipe.exitStatus(within: 10_000) == 2)
+            #expect(pipe.exitStatus(within: 30_000) == 2)
             let text = try String(contentsOfFile: errors, encoding: .utf8)
             #expect(text == "trawl: \(option): standard input is for requests\n")
         }
