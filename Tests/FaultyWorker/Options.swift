@@ -23,7 +23,7 @@ struct Options {
     /// Whether a byte of each request is said to have been sent.
     var marksSent = false
     /// Seconds until the process ends by itself.
-    var lifetime: UInt32 = 60
+    var lifetime: UInt32 = 300
     /// A file to append counts to.
     var tally: String?
     var seed: UInt64 = 1

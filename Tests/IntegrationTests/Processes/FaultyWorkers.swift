@@ -25,7 +25,7 @@ func withFaultyWorkers<Value>(
 /// A request that a faulty worker answers with its own URL; nothing connects to that host.
 ///
 /// It has a limit of time, so that a fetch that never ends shows as a failed test.
-func fakeRequest(_ path: String, method: Request.Method = .get, seconds: Int = 30) -> Request {
+func fakeRequest(_ path: String, method: Request.Method = .get, seconds: Int = 100) -> Request {
     var request = Request(method, "http://fake.invalid" + path)
     request.options.timeLimits.resource = .seconds(seconds)
     return request

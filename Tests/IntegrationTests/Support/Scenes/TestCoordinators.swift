@@ -4,13 +4,15 @@ import Trawl
 
 /// A coordinator's configuration with the worker that was built beside the tests.
 ///
-/// There is no limit of connections to a host: all test servers are the same few hosts. There is no store.
+/// There is no limit of connections to a host: all test servers are the same few hosts. There is no store. A worker
+/// may take long to start, beside tests that leave it little of the machine.
 func testConfiguration(workers: Int = 2, outputDirectories: [String] = []) throws -> Configuration {
     var configuration = Configuration()
     configuration.workers = workers
     configuration.connectionsPerHost = 0
     configuration.store = .none
     configuration.outputDirectories = outputDirectories
+    configuration.tolerance.startDeadline = .seconds(60)
     if workers > 0 { configuration.workerExecutable = try BuiltProducts.trawlWorker() }
     return configuration
 }

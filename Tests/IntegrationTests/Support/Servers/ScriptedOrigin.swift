@@ -260,7 +260,7 @@ final class Occasion: Sendable {
     }
 
     /// Blocks the calling thread until it is open, or so much time is over.
-    func wait(atMost limit: Duration = .seconds(30)) {
+    func wait(atMost limit: Duration = .seconds(120)) {
         let deadline = Date(timeIntervalSinceNow: limit / .seconds(1))
         condition.withLock { while !isOpen.withLock({ $0 }), condition.wait(until: deadline) {} }
     }
