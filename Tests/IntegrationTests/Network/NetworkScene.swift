@@ -14,7 +14,7 @@ struct NetworkScene {
     ///   - names: What the DNS server knows, with their addresses, and with none those that it never answers; all other
     ///     names do not exist. `40~10.9.9.2` is the address of one that does not exist for forty questions.
     ///   - patience: How long the C library waits for it: options of resolv.conf(5).
-    init(names: [String: String] = [:], patience: String = "timeout:1 attempts:1") throws {
+    init(names: [String: String] = [:], patience: String = "timeout:10 attempts:1") throws {
         network = try NetworkNamespace()
         directory = try TemporaryDirectory()
         log = directory.file("queries")
@@ -26,7 +26,7 @@ struct NetworkScene {
             try #require(RecordingOrigin.python), [script, log] + names.map { "\($0.key)=\($0.value)" },
             output: directory.file("servers"))
         let ready = Array("ready\n".utf8)
-        for _ in 0..<3000 {
+        for _ in 0..<9000 {
             if directory.content("servers") == ready { break }
             usleep(10_000)
         }
@@ -47,7 +47,7 @@ struct NetworkScene {
     }
 
     /// The exit status of a command that was started; nil when it does not end in time.
-    func status(_ name: String, within limit: Duration = .seconds(30)) async -> Int? {
+    func status(_ name: String, within limit: Duration = .seconds(90)) async -> Int? {
         var status: Int?
         _ = await eventually(within: limit) {
             status = Int(text(name + ".status").trimmingCharacters(in: .whitespacesAndNewlines))
