@@ -324,10 +324,13 @@ struct DownloadCacheTests {
         try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
             switch request.target {
             case "/a": return ScriptedOrigin.Answer(301, "", [("Location", "/b"), ("Cache-Control", "max-age=60")])
-            case "/slow", "/slower":
-                usleep(600_000)
-                return request.target == "/slow"
-                    ? ScriptedOrigin.Answer(302, "", [("Location", "/slower")]) : page("late", to: request)
+            // Each of the two takes less than the limits below, and both together take much more.
+            case "/slow/1", "/slow/2":
+                usleep(2_700_000)
+                return ScriptedOrigin.Answer(302, "", [("Location", "/slower\(request.target.suffix(2))")])
+            case "/slower/1", "/slower/2":
+                usleep(2_700_000)
+                return page("late", to: request)
             default: return page("there", to: request)
             }
         } _: { scene, coordinator in
@@ -337,12 +340,16 @@ struct DownloadCacheTests {
             let second = try await coordinator.get(scene.origin.url("/a"))
             #expect(summary(second) == "cache 200 there")
             #expect(second.redirects.count == 1 && second.originalURL == scene.origin.url("/a"))
-            await failure(.timeout) {
-                try await coordinator.get(scene.origin.url("/slow")) { $0.timeLimits.resource = .seconds(1) }
+            let urls = ["/slow/1", "/slow/2"].map { scene.origin.url($0) }
+            let other = Task {
+                await failure(.timeout) {
+                    try await coordinator.get(urls[0]) { $0.timeLimits.resource = .seconds(3) }
+                }
             }
             await failure(.timeout) {
-                try await coordinator.get(scene.origin.url("/slow")) { $0.timeLimits.exchange = .seconds(1) }
+                try await coordinator.get(urls[1]) { $0.timeLimits.exchange = .seconds(3) }
             }
+            _ = await other.value
         }
     }
 
