@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Who answers, where that is not the URL's host for all", .timeLimit(.minutes(1)))
+@Suite("Who answers, where that is not the URL's host for all", .timeLimit(.minutes(3)))
 struct CachePartitionTests {
     @Test("another Host than the URL's is not cached")
     func otherHosts() async throws {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("What the environment says, as trawl takes it", .timeLimit(.minutes(1)))
+@Suite("What the environment says, as trawl takes it", .timeLimit(.minutes(5)))
 struct EnvironmentTests {
     @Test(
         "a variable that makes no sense is a wrong configuration, and nothing is fetched",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("trawl help", .timeLimit(.minutes(1)))
+@Suite("trawl help", .timeLimit(.minutes(5)))
 struct HelpCommandTests {
     @Test("it has a page for each subcommand, and says what is none")
     func pages() throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Builds and uses a copy of the package in `Tests/ExamplePackage`, outside of this tree, which depends on this one as
 /// others do.
-@Suite("A package that depends on this one, POOL-10", .serialized, .timeLimit(.minutes(15)))
+@Suite("A package that depends on this one, POOL-10", .serialized, .timeLimit(.minutes(35)))
 struct ExamplePackageTests {
     @Test("builds with its worker beside it, fetches, and passes its own tests")
     func example() async throws {
@@ -59,7 +59,7 @@ struct ExamplePackageTests {
         process.standardOutput = log
         process.standardError = log
         try process.run()
-        let ended = await eventually(within: .seconds(800)) { !process.isRunning }
+        let ended = await eventually(within: .seconds(1700)) { !process.isRunning }
         if !ended { process.terminate() }
         let tail = String(decoding: directory.content("log") ?? [], as: UTF8.self).suffix(4000)
         try #require(ended && process.terminationStatus == 0, "swift \(arguments.joined(separator: " ")):\n\(tail)")

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("Programs that tests start and that hang", .timeLimit(.minutes(1)))
+@Suite("Programs that tests start and that hang", .timeLimit(.minutes(3)))
 struct ProcessLimitTests {
     /// A run that does not end by itself; that it hangs must be an issue.
     private func hangingRun(_ mark: String) -> CommandRun? {

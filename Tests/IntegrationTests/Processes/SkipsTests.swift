@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `Tests/skips`, which `.ci/run` asks.
-@Suite("The account of skipped tests", .timeLimit(.minutes(1)))
+@Suite("The account of skipped tests", .timeLimit(.minutes(3)))
 struct SkipsTests {
     private let directory: TemporaryDirectory
 

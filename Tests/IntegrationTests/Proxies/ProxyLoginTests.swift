@@ -161,7 +161,7 @@ struct ProxyLoginTests {
     }
 }
 
-@Suite("Exchanges that do not end", .timeLimit(.minutes(1)))
+@Suite("Exchanges that do not end", .timeLimit(.minutes(3)))
 struct EndlessExchangeTests {
     /// A challenge of NTLM as short as it can be: no target, no flags but text in UTF-16.
     private static let challenge: String = {

@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Suspended fetches whose response comes out of the cache", .timeLimit(.minutes(1)))
+@Suite("Suspended fetches whose response comes out of the cache", .timeLimit(.minutes(3)))
 struct SuspendedStoredTests {
     @Test(
         "a reader goes on where it was, without the server, however long the fetch was suspended",

@@ -3,7 +3,7 @@ import Trawl
 
 @Suite(
     "Suspended fetches whose connection carries others", .enabled(if: HTTP2Origin.canRun, HTTP2Origin.missing),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(3)))
 struct SuspendedStreamTests {
     @Test(
         "a response that comes meanwhile is the answer when the fetch is resumed, behind an interim one too",

@@ -3,7 +3,7 @@ import Trawl
 
 @Suite(
     "Streams of HTTP/2 that a server gives back (ASI-CONN-04)", .enabled(if: HTTP2Origin.canRun, HTTP2Origin.missing),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(3)))
 struct RefusedStreamTests {
     /// Has a connection, on which so many streams are open beside others when they end.
     private func withStreams(

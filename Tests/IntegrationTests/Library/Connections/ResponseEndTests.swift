@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Where a response ends, whatever libcurl makes of its head", .timeLimit(.minutes(1)))
+@Suite("Where a response ends, whatever libcurl makes of its head", .timeLimit(.minutes(3)))
 struct ResponseEndTests {
     /// Fetches what a server sends that closes the connection behind it, or leaves it open.
     private func fetch(_ text: String, closes: Bool) async throws -> Response {

@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("A body that a server did not wait for never holds another request", .timeLimit(.minutes(1)))
+@Suite("A body that a server did not wait for never holds another request", .timeLimit(.minutes(3)))
 struct UnsentBodyTests {
     @Test("behind an answer in place of 100 the next request has another connection", arguments: [200, 201, 204])
     func inPlaceOfContinue(status: Int) async throws {

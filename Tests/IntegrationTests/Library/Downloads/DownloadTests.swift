@@ -31,7 +31,7 @@ struct DownloadTests {
         }
         /// Expects exactly these files, now or soon: a worker may still be cleaning up.
         func expect(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            let isSo = try await eventually(within: .seconds(10)) { try self.names() == names.sorted() }
+            let isSo = try await eventually(within: .seconds(30)) { try self.names() == names.sorted() }
             let found = try self.names()
             #expect(isSo, "found \(found)", sourceLocation: sourceLocation)
         }
@@ -45,7 +45,7 @@ struct DownloadTests {
             bed: bed)
     }
 
-    @Test("the file holds the body", .timeLimit(.minutes(1)), arguments: Place.allCases, Engine.allCases)
+    @Test("the file holds the body", .timeLimit(.minutes(3)), arguments: Place.allCases, Engine.allCases)
     func content(place: Place, engine: Engine) async throws {
         let folder = try folder(place)
         for count in [1, 1000, 64 << 10, (64 << 10) + 1, 5 << 20] {
@@ -60,7 +60,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "an earlier file is replaced as a whole, and never seen half", .timeLimit(.minutes(1)),
+        "an earlier file is replaced as a whole, and never seen half", .timeLimit(.minutes(3)),
         arguments: Place.allCases)
     func replaces(place: Place) async throws {
         let folder = try folder(place)
@@ -77,7 +77,7 @@ struct DownloadTests {
         #expect(folder.content("page") == ReferenceBytes.bytes(400_000, seed: 2))
     }
 
-    @Test("an earlier file stays when it must not be replaced", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test("an earlier file stays when it must not be replaced", .timeLimit(.minutes(3)), arguments: Place.allCases)
     func keepsEarlier(place: Place) async throws {
         let folder = try folder(place)
         try folder.put("page", "earlier")
@@ -93,7 +93,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "of fetches that race for a name and must not replace, one wins", .timeLimit(.minutes(1)),
+        "of fetches that race for a name and must not replace, one wins", .timeLimit(.minutes(3)),
         arguments: Place.allCases)
     func raceForName(place: Place) async throws {
         let folder = try folder(place)
@@ -115,7 +115,7 @@ struct DownloadTests {
         try await folder.expect(["page"])
     }
 
-    @Test("an empty body makes no file unless asked", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test("an empty body makes no file unless asked", .timeLimit(.minutes(3)), arguments: Place.allCases)
     func emptyBody(place: Place) async throws {
         let folder = try folder(place)
         for target in ["/bytes/0", "/status/204", "/bytes/0?chunked=1"] {
@@ -131,7 +131,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "the page of a failure stays in memory unless asked", .timeLimit(.minutes(1)), arguments: Place.allCases,
+        "the page of a failure stays in memory unless asked", .timeLimit(.minutes(3)), arguments: Place.allCases,
         [404, 500])
     func errorBody(place: Place, status: Int) async throws {
         let folder = try folder(place)
@@ -151,7 +151,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "a failure leaves nothing behind, and an earlier file as it was (ULS-NDL-05)", .timeLimit(.minutes(1)),
+        "a failure leaves nothing behind, and an earlier file as it was (ULS-NDL-05)", .timeLimit(.minutes(3)),
         arguments: Place.allCases,
         [
             "/truncate?declared=300000&sent=200000", "/truncate?declared=300000&sent=200000&chunked=1",
@@ -172,7 +172,7 @@ struct DownloadTests {
         try await folder.expect(["page"])
     }
 
-    @Test("cancelling leaves nothing behind", .timeLimit(.minutes(1)), arguments: Place.allCases, Engine.allCases)
+    @Test("cancelling leaves nothing behind", .timeLimit(.minutes(3)), arguments: Place.allCases, Engine.allCases)
     func cancelCleansUp(place: Place, engine: Engine) async throws {
         let folder = try folder(place)
         let fetch = folder.bed.coordinator(engine).start(
@@ -186,7 +186,7 @@ struct DownloadTests {
         try await folder.expect([])
     }
 
-    @Test("a body over its limit leaves nothing behind", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test("a body over its limit leaves nothing behind", .timeLimit(.minutes(3)), arguments: Place.allCases)
     func tooLarge(place: Place) async throws {
         let folder = try folder(place)
         for target in ["/endless", "/endless?chunked=1", "/bytes/2000000"] {
@@ -199,7 +199,7 @@ struct DownloadTests {
         try await folder.expect([])
     }
 
-    @Test("directories on the way are made beneath an output directory and nowhere else", .timeLimit(.minutes(1)))
+    @Test("directories on the way are made beneath an output directory and nowhere else", .timeLimit(.minutes(3)))
     func missingDirectory() async throws {
         let beneath = try folder(.outputDirectory)
         let response = try await beneath.bed.get("/bytes/10", into: .file(beneath.file("a/b/page")))
@@ -214,7 +214,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "a destination that is a directory, or beneath a file, is an error (ASI-RUN-07)", .timeLimit(.minutes(1)),
+        "a destination that is a directory, or beneath a file, is an error (ASI-RUN-07)", .timeLimit(.minutes(3)),
         arguments: Place.allCases)
     func badPlaces(place: Place) async throws {
         let folder = try folder(place)
@@ -228,7 +228,7 @@ struct DownloadTests {
         try await folder.expect(["directory", "file"])
     }
 
-    @Test("a path out of the output directory goes nowhere", .timeLimit(.minutes(1)))
+    @Test("a path out of the output directory goes nowhere", .timeLimit(.minutes(3)))
     func outOfDirectory() async throws {
         let folder = try folder(.outputDirectory)
         await failure(.file) { try await folder.bed.get("/bytes/10", into: .file(folder.file("../../../escaped"))) }
@@ -236,7 +236,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "places that cannot be written are errors", .timeLimit(.minutes(1)),
+        "places that cannot be written are errors", .timeLimit(.minutes(3)),
         arguments: ["/proc/trawl", "/proc/self/trawl", "", "/"])
     func unwritable(path: String) async throws {
         let bed = try Bed.current
@@ -245,7 +245,7 @@ struct DownloadTests {
 
     @Test(
         "a directory that must not be written is an error", .enabled(if: geteuid() != 0, "root may do it anyway"),
-        .timeLimit(.minutes(1)), arguments: Place.allCases)
+        .timeLimit(.minutes(3)), arguments: Place.allCases)
     func readOnlyDirectory(place: Place) async throws {
         let folder = try folder(place)
         chmod(folder.path, 0o555)
@@ -255,7 +255,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "a request that must not be repeated is not sent when its file cannot be made", .timeLimit(.minutes(1)),
+        "a request that must not be repeated is not sent when its file cannot be made", .timeLimit(.minutes(3)),
         arguments: Place.allCases)
     func unwritableIsNotSent(place: Place) async throws {
         let folder = try folder(place)
@@ -282,7 +282,7 @@ struct DownloadTests {
         try await folder.expect(["directory", "file"])
     }
 
-    @Test("a name may have 255 bytes and no more", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test("a name may have 255 bytes and no more", .timeLimit(.minutes(3)), arguments: Place.allCases)
     func longNames(place: Place) async throws {
         let folder = try folder(place)
         for name in [String(repeating: "n", count: 255), String(repeating: "é", count: 127)] {
@@ -296,7 +296,7 @@ struct DownloadTests {
         #expect(error?.detail.isEmpty == false)
     }
 
-    @Test("a full device is an error, and a small body is noticed too", .timeLimit(.minutes(1)))
+    @Test("a full device is an error, and a small body is noticed too", .timeLimit(.minutes(3)))
     func fullDevice() async throws {
         let bed = try Bed.current
         for count in [10, 1_000_000] {
@@ -307,7 +307,7 @@ struct DownloadTests {
 
     @Test(
         "a full file system is an error and leaves nothing behind",
-        .enabled(if: SmallFileSystem.isPossible, OwnMount.missing), .timeLimit(.minutes(1)),
+        .enabled(if: SmallFileSystem.isPossible, OwnMount.missing), .timeLimit(.minutes(3)),
         arguments: Place.allCases)
     func fullFileSystem(place: Place) async throws {
         let folder = try folder(place)
@@ -338,7 +338,7 @@ struct DownloadTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("target"))).count == 100)
     }
 
-    @Test("/dev/null takes everything and stays what it is", .timeLimit(.minutes(1)))
+    @Test("/dev/null takes everything and stays what it is", .timeLimit(.minutes(3)))
     func devNull() async throws {
         let bed = try Bed.current
         let response = try await bed.get("/bytes/1000000", into: .file("/dev/null"))
@@ -348,7 +348,7 @@ struct DownloadTests {
         #expect(info.st_mode & S_IFMT == S_IFCHR)
     }
 
-    @Test("a pipe is written to", .timeLimit(.minutes(1)))
+    @Test("a pipe is written to", .timeLimit(.minutes(3)))
     func pipe() async throws {
         let folder = try folder(.elsewhere)
         #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
@@ -373,7 +373,7 @@ struct DownloadTests {
         #expect(try folder.names() == ["pipe"])
     }
 
-    @Test("a pipe whose reader leaves fails the fetch and nothing else", .timeLimit(.minutes(1)))
+    @Test("a pipe whose reader leaves fails the fetch and nothing else", .timeLimit(.minutes(3)))
     func brokenPipe() async throws {
         let folder = try folder(.elsewhere)
         #expect(mkfifo(folder.file("pipe"), 0o600) == 0)

@@ -10,7 +10,7 @@ struct RedirectTests {
     ]
 
     @Test(
-        "relative references are resolved against the current URL", .timeLimit(.minutes(1)),
+        "relative references are resolved against the current URL", .timeLimit(.minutes(3)),
         arguments: references.map(\.location))
     func relative(location: String) async throws {
         let bed = try Bed.current
@@ -23,7 +23,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("a reference without a scheme keeps the scheme", .timeLimit(.minutes(1)))
+    @Test("a reference without a scheme keeps the scheme", .timeLimit(.minutes(3)))
     func schemeRelative() async throws {
         let bed = try Bed.current
         let location = "//127.0.0.2:\(bed.origin.port)/anything"
@@ -31,7 +31,7 @@ struct RedirectTests {
         #expect(response.url == "http:" + location)
     }
 
-    @Test("the fragment stays when the redirect has none", .timeLimit(.minutes(1)))
+    @Test("the fragment stays when the redirect has none", .timeLimit(.minutes(3)))
     func fragments() async throws {
         let bed = try Bed.current
         #expect(try await bed.get("/redirect/3#old").url == bed.url("/anything#old"))
@@ -49,7 +49,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "method and body go along or not, by status, method and mode", .timeLimit(.minutes(1)),
+        "method and body go along or not, by status, method and mode", .timeLimit(.minutes(3)),
         arguments: [301, 302, 303, 307, 308],
         [RequestOptions.Redirects.Mode.standard, .classic, .preserve])
     func matrix(status: Int, mode: RequestOptions.Redirects.Mode) async throws {
@@ -78,7 +78,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "in manual mode the redirect is the answer, with its body", .timeLimit(.minutes(1)),
+        "in manual mode the redirect is the answer, with its body", .timeLimit(.minutes(3)),
         arguments: [301, 302, 303, 307, 308])
     func manual(status: Int) async throws {
         let bed = try Bed.current
@@ -92,13 +92,13 @@ struct RedirectTests {
     }
 
     @Test(
-        "300, 304, 305, 306 and other 3xx are answers", .timeLimit(.minutes(1)), arguments: [300, 304, 305, 306, 399])
+        "300, 304, 305, 306 and other 3xx are answers", .timeLimit(.minutes(3)), arguments: [300, 304, 305, 306, 399])
     func neverFollowed(status: Int) async throws {
         let bed = try Bed.current
         #expect(try await bed.get("/redirect-to?url=/anything&status=\(status)").status == status)
     }
 
-    @Test("a redirect without Location is the answer", .timeLimit(.minutes(1)))
+    @Test("a redirect without Location is the answer", .timeLimit(.minutes(3)))
     func noLocation() async throws {
         let bed = try Bed.current
         let response = try await bed.get("/status/302?body=page")
@@ -107,7 +107,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "a redirect with an empty Location is the answer, with its body", .timeLimit(.minutes(1)),
+        "a redirect with an empty Location is the answer, with its body", .timeLimit(.minutes(3)),
         arguments: [302, 307], Engine.allCases)
     func emptyLocation(status: Int, engine: Engine) async throws {
         let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(status, "page", [("Location", "")]) }
@@ -119,7 +119,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "a redirect whose body breaks off is followed", .timeLimit(.minutes(1)),
+        "a redirect whose body breaks off is followed", .timeLimit(.minutes(3)),
         arguments: ["Content-Length: 99\r\n\r\nno", "Transfer-Encoding: chunked\r\n\r\n9\r\nno"], Engine.allCases)
     func brokenBody(rest: String, engine: Engine) async throws {
         let peer = try ScriptedPeer { connection, _ in
@@ -143,7 +143,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "a Location that is no ASCII, or has spaces, leads to the bytes that came", .timeLimit(.minutes(1)),
+        "a Location that is no ASCII, or has spaces, leads to the bytes that came", .timeLimit(.minutes(3)),
         arguments: [
             (Array("/caf".utf8) + [0xE9], "/caf%E9"), (Array("/a b?c d\u{e9}+".utf8), "/a%20b?c%20d%C3%A9+"),
         ] as [([UInt8], String)])
@@ -160,7 +160,7 @@ struct RedirectTests {
         #expect(origin.seen().map(\.target) == ["/", target])
     }
 
-    @Test("307 and 308 send a body of 5 MiB again", .timeLimit(.minutes(1)), arguments: [307, 308], Engine.allCases)
+    @Test("307 and 308 send a body of 5 MiB again", .timeLimit(.minutes(3)), arguments: [307, 308], Engine.allCases)
     func largeBody(status: Int, engine: Engine) async throws {
         let bed = try Bed.current
         let bytes = ReferenceBytes.bytes(5 << 20, seed: 9)
@@ -170,7 +170,7 @@ struct RedirectTests {
         #expect(response.body.bytes == bytes)
     }
 
-    @Test("the limit is exact", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("the limit is exact", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func limit(engine: Engine) async throws {
         let bed = try Bed.current
         #expect(try await bed.get("/redirect/20", on: engine).redirects.count == 20)
@@ -185,7 +185,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("circles end at the limit", .timeLimit(.minutes(1)), arguments: ["/redirect-loop", "/redirect-circle/a"])
+    @Test("circles end at the limit", .timeLimit(.minutes(3)), arguments: ["/redirect-loop", "/redirect-circle/a"])
     func circle(target: String) async throws {
         let bed = try Bed.current
         let error = await failure(.tooManyRedirects) { try await bed.get(target) }
@@ -194,7 +194,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "a redirect to another scheme, or to none that makes sense, is refused", .timeLimit(.minutes(1)),
+        "a redirect to another scheme, or to none that makes sense, is refused", .timeLimit(.minutes(3)),
         arguments: [
             "ftp://127.0.0.1/x", "file:///etc/passwd", "gopher://127.0.0.1/", "javascript:alert(1)", "data:,x",
             "http://", "http://[::bad/", "https://127.0.0.1:99999/",
@@ -207,7 +207,7 @@ struct RedirectTests {
         #expect(error?.isRetryable == false)
     }
 
-    @Test("a scheme that is not allowed is refused as a redirect too", .timeLimit(.minutes(1)))
+    @Test("a scheme that is not allowed is refused as a redirect too", .timeLimit(.minutes(3)))
     func schemeNotAllowed() async throws {
         let bed = try Bed.current
         await failure(.redirectRefused) {
@@ -216,7 +216,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "secrets and hand-set cookies stay with the origin they were set for", .timeLimit(.minutes(1)),
+        "secrets and hand-set cookies stay with the origin they were set for", .timeLimit(.minutes(3)),
         arguments: [302, 307])
     func secrets(status: Int) async throws {
         let bed = try Bed.current
@@ -243,7 +243,7 @@ struct RedirectTests {
         #expect(back.values("authorization").isEmpty)
     }
 
-    @Test("the user information of a Location is ignored", .timeLimit(.minutes(1)))
+    @Test("the user information of a Location is ignored", .timeLimit(.minutes(3)))
     func userInformation() async throws {
         let bed = try Bed.current
         let location = "http://user:secret@127.0.0.1:\(bed.origin.port)/anything"
@@ -253,7 +253,7 @@ struct RedirectTests {
         #expect(response.redirects.allSatisfy { !$0.location.contains("secret") })
     }
 
-    @Test("only the final body is in the file (ASI-DL-06)", .timeLimit(.minutes(1)))
+    @Test("only the final body is in the file (ASI-DL-06)", .timeLimit(.minutes(3)))
     func bodyOfRedirect() async throws {
         let bed = try Bed.current
         for path in [bed.outputDirectory + "/redirected", bed.directory.file("redirected")] {

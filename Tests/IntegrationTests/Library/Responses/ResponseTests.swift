@@ -4,7 +4,7 @@ import Trawl
 @Suite("Responses tell what came, ASI-RSP-01, 03, 04, 08, ULS-PROTO-11", .bed())
 struct ResponseTests {
     @Test(
-        "any final status is a response", .timeLimit(.minutes(1)),
+        "any final status is a response", .timeLimit(.minutes(3)),
         arguments: [200, 201, 203, 206, 226, 300, 305, 306, 400, 401, 404, 407, 410, 418, 451, 500, 503, 599, 999])
     func statuses(status: Int) async throws {
         let bed = try Bed.current
@@ -16,7 +16,7 @@ struct ResponseTests {
         #expect(response.isSuccess == (200..<300).contains(status))
     }
 
-    @Test("a status of failure becomes an error only by validate()", .timeLimit(.minutes(1)), arguments: [404, 500])
+    @Test("a status of failure becomes an error only by validate()", .timeLimit(.minutes(3)), arguments: [404, 500])
     func validate(status: Int) async throws {
         let bed = try Bed.current
         let response = try await bed.get("/status/\(status)?reason=Sorry")
@@ -31,7 +31,7 @@ struct ResponseTests {
     }
 
     @Test(
-        "a response may lack its reason phrase", .timeLimit(.minutes(1)),
+        "a response may lack its reason phrase", .timeLimit(.minutes(3)),
         arguments: ["/no-reason", "/no-reason?bare=1"])
     func noReason(target: String) async throws {
         let bed = try Bed.current
@@ -41,7 +41,7 @@ struct ResponseTests {
         #expect(response.bodyText == "ok\n")
     }
 
-    @Test("field lines keep their order and doubles, and names have no case", .timeLimit(.minutes(1)))
+    @Test("field lines keep their order and doubles, and names have no case", .timeLimit(.minutes(3)))
     func fields() async throws {
         let bed = try Bed.current
         let response = try await bed.get(
@@ -57,7 +57,7 @@ struct ResponseTests {
         #expect(try await bed.get("/lowercase").fields["X-CONNECTION"] != nil)
     }
 
-    @Test("the bytes of a field value that are not UTF-8 are kept", .timeLimit(.minutes(1)))
+    @Test("the bytes of a field value that are not UTF-8 are kept", .timeLimit(.minutes(3)))
     func latin1() async throws {
         let bed = try Bed.current
         let response = try await bed.get("/response-headers?X-Name=caf%E9")
@@ -65,7 +65,7 @@ struct ResponseTests {
     }
 
     @Test(
-        "the body is the same however its end is told", .timeLimit(.minutes(1)),
+        "the body is the same however its end is told", .timeLimit(.minutes(3)),
         arguments: ["", "?chunked=1", "?nolength=1"], Engine.allCases)
     func framings(query: String, engine: Engine) async throws {
         let bed = try Bed.current
@@ -79,14 +79,14 @@ struct ResponseTests {
     }
 
     @Test(
-        "a body is whole however much is read at a time, ASI-RSP-02", .timeLimit(.minutes(1)), arguments: [1, 1 << 20])
+        "a body is whole however much is read at a time, ASI-RSP-02", .timeLimit(.minutes(3)), arguments: [1, 1 << 20])
     func readSizes(size: Int) async throws {
         let bed = try Bed.current
         let response = try await bed.get("/bytes/300000?seed=3") { $0.transport.receiveBuffer = size }
         #expect(response.body.bytes == ReferenceBytes.bytes(300_000, seed: 3))
     }
 
-    @Test("a body that is dropped is still counted", .timeLimit(.minutes(1)))
+    @Test("a body that is dropped is still counted", .timeLimit(.minutes(3)))
     func discard() async throws {
         let bed = try Bed.current
         let response = try await bed.get("/bytes/1000000", into: .discard)
@@ -94,7 +94,7 @@ struct ResponseTests {
         #expect(response.receivedLength == 1_000_000)
     }
 
-    @Test("a stream gives the bytes in order, and ends after them", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("a stream gives the bytes in order, and ends after them", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func stream(engine: Engine) async throws {
         let bed = try Bed.current
         for target in ["/bytes/2000000?seed=5", "/bytes/2000000?seed=5&chunked=1"] {
@@ -106,13 +106,13 @@ struct ResponseTests {
         }
     }
 
-    @Test("send() refuses a stream, which only a handle can give", .timeLimit(.minutes(1)))
+    @Test("send() refuses a stream, which only a handle can give", .timeLimit(.minutes(3)))
     func streamNeedsHandle() async throws {
         let bed = try Bed.current
         await failure(.badRequest) { try await bed.get("/bytes/1", into: .stream) }
     }
 
-    @Test("interim responses are reported before the answer", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("interim responses are reported before the answer", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func interim(engine: Engine) async throws {
         let bed = try Bed.current
         let fetch = bed.coordinator(engine).start(Request(bed.url("/interim?list=103,102,103")))
@@ -122,7 +122,7 @@ struct ResponseTests {
         #expect(try await bed.get("/interim?list=103", on: engine).interim.map(\.status) == [103])
     }
 
-    @Test("of interim responses without number the first are told", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("of interim responses without number the first are told", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func interimFlood(engine: Engine) async throws {
         let bed = try Bed.current
         let list = Array(repeating: "103", count: 200).joined(separator: ",")
@@ -132,7 +132,7 @@ struct ResponseTests {
         #expect(response.status == 200 && response.interim.count == 64)
     }
 
-    @Test("of large interim responses those are told that are not too much together", .timeLimit(.minutes(1)))
+    @Test("of large interim responses those are told that are not too much together", .timeLimit(.minutes(3)))
     func interimBulk() async throws {
         let bed = try Bed.current
         var request = Request(.post, bed.url("/raw?keep=1"))
@@ -144,7 +144,7 @@ struct ResponseTests {
         #expect(response.bodyText == "ok")
     }
 
-    @Test("trailer fields are delivered apart from the header", .timeLimit(.minutes(1)))
+    @Test("trailer fields are delivered apart from the header", .timeLimit(.minutes(3)))
     func trailers() async throws {
         let bed = try Bed.current
         let response = try await bed.get("/trailers")
@@ -154,7 +154,7 @@ struct ResponseTests {
     }
 
     @Test(
-        "metrics grow from phase to phase (ASI-CONN-05, ULS-TASK-12)", .timeLimit(.minutes(1)),
+        "metrics grow from phase to phase (ASI-CONN-05, ULS-TASK-12)", .timeLimit(.minutes(3)),
         arguments: Engine.allCases)
     func metrics(engine: Engine) async throws {
         let bed = try Bed.current
@@ -180,7 +180,7 @@ struct ResponseTests {
         #expect(try #require(response.metrics.last).bytesReceived < 102_000)
     }
 
-    @Test("the URLs of a response are those asked for and answered (ASI-RUN-05)", .timeLimit(.minutes(1)))
+    @Test("the URLs of a response are those asked for and answered (ASI-RUN-05)", .timeLimit(.minutes(3)))
     func urls() async throws {
         let bed = try Bed.current
         let response = try await bed.get("/redirect/2#part")

@@ -36,7 +36,7 @@ struct StreamingTests {
         }
     }
 
-    @Test("inactivity does not count while the reader is away", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("inactivity does not count while the reader is away", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func pausedClock(engine: Engine) async throws {
         try await withOrigin { origin in
             try await withTestCoordinator(workers: engine.workers) { coordinator in

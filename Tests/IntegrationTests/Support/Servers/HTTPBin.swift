@@ -16,7 +16,10 @@ final class HTTPBin: Sendable {
             os.read(0, 1)
             os.kill(os.getpid(), signal.SIGTERM)
         threading.Thread(target=watch, daemon=True).start()
-        sys.argv = ["gunicorn", "--bind", "127.0.0.1:0", "--threads", "16", "--no-control-socket", "httpbin:app"]
+        # A worker that is slow is not killed for it.
+        sys.argv = [
+            "gunicorn", "--bind", "127.0.0.1:0", "--threads", "16", "--timeout", "0", "--no-control-socket",
+            "httpbin:app"]
         from gunicorn.app.wsgiapp import run
         run()
         """
@@ -33,7 +36,7 @@ final class HTTPBin: Sendable {
             environment: ["HOME=\(directory.path)", "PATH=/usr/bin:/bin"], errors: directory.file("log"), isServer: true
         )
         func log() -> String { String(decoding: directory.content("log") ?? [], as: UTF8.self) }
-        _ = await eventually { log().contains("Booting worker") || !process.isRunning }
+        _ = await eventually(within: .seconds(90)) { log().contains("Booting worker") || !process.isRunning }
         guard let start = log().range(of: "Listening at: ") else {
             throw ChildProcess.Failure(description: "httpbin does not start: \(log())")
         }
