@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The public cases of `Tests/Vectors/http-cache`, played by `Tests/Conformance/http_cache.py`.
-@Suite("The public cache tests, ASI-CACHE-02, 17, 27, ULS-CACHE-02", .timeLimit(.minutes(5)))
+@Suite("The public cache tests, ASI-CACHE-02, 17, 27, ULS-CACHE-02", .timeLimit(.minutes(10)))
 struct HTTPCacheConformanceTests {
     private static let python: String? = ["/usr/bin/python3", "/usr/local/bin/python3"].first { access($0, X_OK) == 0 }
     private static let tests = Checkout.path("Tests")
@@ -33,7 +33,7 @@ struct HTTPCacheConformanceTests {
                 Self.tests + "/Conformance/http_cache.py", try BuiltProducts.trawl(), directory.file("store"),
                 directory.file("outcomes"),
             ], errors: directory.file("errors"))
-        #expect(await eventually(within: .seconds(240)) { !program.isRunning })
+        #expect(await eventually(within: .seconds(540)) { !program.isRunning })
         program.end()
         let errors = String(decoding: directory.content("errors") ?? [], as: UTF8.self)
         let outcomes = try JSONDecoder().decode(
