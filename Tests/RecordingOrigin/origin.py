@@ -32,23 +32,27 @@ def record(entry):
         records.append(entry)
 
 
-def read_head(stream, seen):
-    data = b""
-    while b"\r\n\r\n" not in data:
-        piece = stream.recv(1)
+def read_head(stream, waiting, seen):
+    """A head; what came behind it waits."""
+    while b"\r\n\r\n" not in waiting:
+        # A byte tells the start of TLS, in clear, of which no more is read.
+        piece = stream.recv(65536 if waiting else 1)
         if not piece:
-            seen.append(len(data))
+            seen.append(len(waiting))
             return None
-        data += piece
-        # The start of TLS, in clear.
-        if data[0] == 0x16 or len(data) > 1 << 20:
+        waiting += piece
+        if waiting[0] == 0x16 or len(waiting) > 1 << 20:
             return None
-    return data.decode("latin-1")
+    end = waiting.index(b"\r\n\r\n") + 4
+    head = waiting[:end].decode("latin-1")
+    del waiting[:end]
+    return head
 
 
-def read_body(stream, fields):
+def read_body(stream, waiting, fields):
     length = int(next((v for n, v in fields if n.lower() == "content-length"), "0"))
-    left = length
+    left = length - min(length, len(waiting))
+    del waiting[:length]
     while left > 0:
         piece = stream.recv(min(left, 65536))
         if not piece:
@@ -141,9 +145,11 @@ def serve(spec, context, plain):
                     pass
                 return
         number = 0
+        # What came and was not taken yet.
+        waiting = bytearray()
         while True:
             seen = []
-            head = read_head(stream, seen)
+            head = read_head(stream, waiting, seen)
             if head is None:
                 if seen and seen[0]:
                     record({"listener": spec["name"], "connection": connection, "bytes": seen[0]})
@@ -152,7 +158,7 @@ def serve(spec, context, plain):
             method, target, _ = lines[0].split(" ")
             fields = [line.split(":", 1) for line in lines[1:] if line]
             fields = [[n, v.strip()] for n, v in fields]
-            length = read_body(stream, fields)
+            length = read_body(stream, waiting, fields)
             number += 1
             record({
                 "listener": spec["name"], "connection": connection, "number": number, "method": method,
@@ -164,7 +170,7 @@ def serve(spec, context, plain):
                 continue
             if method == "CONNECT":
                 stream.sendall(b"HTTP/1.1 200 X\r\n\r\n")
-                tunnel(stream, int(target.rsplit(":", 1)[1]), b"")
+                tunnel(stream, int(target.rsplit(":", 1)[1]), bytes(waiting))
                 return
             response, closes = answer(spec, fields, target, method)
             stream.sendall(response)

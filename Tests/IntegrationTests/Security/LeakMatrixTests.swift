@@ -16,7 +16,7 @@ private struct Leaking: FetchDecisions {
 @Suite(
     "No secret leaves its origin: the leak matrix, ASI-RED-09",
     .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
 struct LeakMatrixTests {
     /// What was seen of each cell, and of none.
     private typealias Sightings = [String: [RecordingOrigin.Seen]]
@@ -44,7 +44,7 @@ struct LeakMatrixTests {
             if cells.allSatisfy(\.transition.losesWorker) {
                 // All have come as far as they can, and have no answer yet.
                 let ids = Set(cells.map(\.id))
-                let areThere = await eventually(within: .seconds(30)) {
+                let areThere = await eventually(within: .seconds(90)) {
                     let seen = (try? scene.origin.seen()) ?? []
                     return Set(seen.filter { LeakCell.hop(of: $0) == "1" }.map(LeakCell.id)).isSuperset(of: ids)
                 }

@@ -91,12 +91,17 @@ final class ChildProcess: Sendable {
     /// Reads a line of standard output; nil at its end or when none comes in time.
     func readLine(within seconds: Int32 = 30) -> String? {
         var line: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 16 << 10)
         var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
         while poll(&wait, 1, seconds * 1000) > 0 {
-            var byte: UInt8 = 0
-            guard read(output, &byte, 1) == 1 else { return nil }
-            if byte == 0x0A { return String(decoding: line, as: UTF8.self) }
-            line.append(byte)
+            // What is behind the line is left there.
+            let waiting = recv(output, &piece, piece.count, Int32(MSG_PEEK))
+            guard waiting > 0 else { return nil }
+            let end = piece[..<waiting].firstIndex(of: 0x0A)
+            let count = read(output, &piece, end.map { $0 + 1 } ?? waiting)
+            guard count > 0 else { return nil }
+            line += piece[..<count]
+            if line.last == 0x0A { return String(decoding: line.dropLast(), as: UTF8.self) }
         }
         return nil
     }
