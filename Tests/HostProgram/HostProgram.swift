@@ -7,11 +7,11 @@ import Trawl
 /// Arguments: `network` and what `NetworkProgram` takes, `sharing` and what `SharingProgram` takes, `searching` and
 /// what `SearchingProgram` takes, or the worker
 /// executable, a directory in which workers create files, another one, and URLs. Each URL is fetched into a file of
-/// either directory. When bytes of every body have come, it prints a line. It ends by itself after a minute.
+/// either directory. When bytes of every body have come, it prints a line. It ends by itself after five minutes.
 @main
 enum HostProgram {
     static func main() async throws {
-        alarm(60)
+        alarm(300)
         let arguments = CommandLine.arguments
         if arguments.dropFirst().first == "network" { return await NetworkProgram.run(arguments.dropFirst(2)) }
         if arguments.dropFirst().first == "sharing" { return try await SharingProgram.run(arguments.dropFirst(2)) }
@@ -23,6 +23,7 @@ enum HostProgram {
         configuration.workers = 3
         configuration.connectionsPerHost = 0
         configuration.store = .none
+        configuration.tolerance.startDeadline = .seconds(60)
         try await withCoordinator(configuration) { coordinator in
             var fetches: [Fetch] = []
             for (index, url) in arguments[4...].enumerated() {

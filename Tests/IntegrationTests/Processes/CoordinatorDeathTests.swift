@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import Trawl
 
-@Suite("The end of a coordinator's process, POOL-04", .serialized, .timeLimit(.minutes(2)))
+@Suite("The end of a coordinator's process, POOL-04", .serialized, .timeLimit(.minutes(5)))
 struct CoordinatorDeathTests {
     /// Within one second, on a machine that has nothing else to do; the rest is for one that has much. A worker that
     /// does not end is found all the same: it is there for much longer.

@@ -46,7 +46,7 @@ struct FrameCampaignTests {
             #expect(ProcessTree.residentMemory() - memory < 32 << 20, "memory grew from \(memory)")
         }
         #expect(lost * 10 < answered, "\(lost) lost, \(answered) answered, \(count(tally)) frames")
-        leftovers.expectNone()
+        await leftovers.expectNone()
     }
 
     /// The sum of what the workers said they sent.

@@ -11,7 +11,7 @@ struct LeftoverTests {
         await #expect(processExitsWith: .success) {
             let leftovers = try await Leftovers()
             for workers in 1...10 { try await Self.once(workers: workers) }
-            leftovers.expectNone()
+            await leftovers.expectNone()
         }
     }
 
@@ -30,7 +30,7 @@ struct LeftoverTests {
                     for course in await followAll(coordinator, requests) { #expect(course.ends == 1) }
                 }
             }
-            leftovers.expectNone()
+            await leftovers.expectNone()
         }
     }
 
@@ -48,7 +48,7 @@ struct LeftoverTests {
                     await failure(.engineDown) { try await coordinator.send(fakeRequest("/")) }
                 }
             }
-            leftovers.expectNone()
+            await leftovers.expectNone()
         }
     }
 

@@ -230,14 +230,15 @@ private func leavesNoTrace(workers: Int) async throws {
         let settled = await eventually { ProcessTree.children() == [origin.pid] }
         expectInChild(settled, "\(ProcessTree.children())")
         let descriptors = ProcessTree.descriptorCount()
-        let threads = ProcessTree.threads().filter { $0.hasPrefix("trawl-") }
-        expectInChild(threads.isEmpty, "\(threads)")
+        let areAtRest = await eventually { ProcessTree.threads().allSatisfy { !$0.hasPrefix("trawl-") } }
+        expectInChild(areAtRest, "\(ProcessTree.threads())")
         for _ in 0..<8 { try await run() }
-        expectInChild(ProcessTree.children() == [origin.pid], "\(ProcessTree.children())")
+        let areGone = await eventually { ProcessTree.children() == [origin.pid] }
+        expectInChild(areGone, "\(ProcessTree.children())")
         expectInChild(ProcessTree.zombies().isEmpty, "\(ProcessTree.zombies())")
         let areOver = await eventually { ProcessTree.threads().allSatisfy { !$0.hasPrefix("trawl-") } }
         expectInChild(areOver, "\(ProcessTree.threads())")
-        let same = await eventually(within: .seconds(10)) { ProcessTree.descriptorCount() <= descriptors }
+        let same = await eventually { ProcessTree.descriptorCount() <= descriptors }
         expectInChild(same, "\(descriptors) descriptors before, now \(ProcessTree.descriptors())")
     }
 }
