@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The command as a person runs it: one file, started again as its own worker.
-@Suite("trawl get", .timeLimit(.minutes(2)))
+@Suite("trawl get", .timeLimit(.minutes(5)))
 struct GetCommandTests {
     private struct Run {
         let status: Int32
@@ -140,7 +140,7 @@ struct GetCommandTests {
             ["get", "-s", "--no-cache", "-D", directory.file("heads"), "-o", directory.file("body"), origin.url("/")])
         #expect(await eventually { directory.content("heads")?.isEmpty == false })
         for worker in ProcessTree.children(of: run.pid) { kill(worker, SIGKILL) }
-        #expect(run.exitStatus(within: 30_000) == 0)
+        #expect(run.exitStatus(within: 60_000) == 0)
         #expect(origin.seen().count == 2)
         #expect(directory.content("body") == Array("begun and ended".utf8))
         let heads = String(decoding: directory.content("heads") ?? [], as: UTF8.self)
@@ -172,7 +172,7 @@ struct GetCommandTests {
         func errors() -> String { String(decoding: directory.content("errors") ?? [], as: UTF8.self) }
         #expect(await eventually { errors().contains("83%") }, "\(errors())")
         isShown.open()
-        #expect(run.exitStatus(within: 30_000) == 0)
+        #expect(run.exitStatus(within: 60_000) == 0)
         #expect(!errors().contains("100B/24B"), "\(errors())")
     }
 
@@ -182,20 +182,31 @@ struct GetCommandTests {
             guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return nil }
             return text[text.index(text.lastIndex(of: ")") ?? text.startIndex, offsetBy: 2)...].first
         }
-        try await withOrigin { origin in
-            let directory = try TemporaryDirectory()
-            let process = try start(
-                ["-s", "-o", directory.file("x"), origin.url("/bytes/60000?rate=60000")], output: FileHandle.nullDevice,
-                errors: FileHandle.nullDevice)
-            let pid = process.processIdentifier
-            #expect(await eventually { (try? origin.log(prefix: "/bytes").count) == 1 })
-            let worker = try #require(ProcessTree.children(of: pid).first)
-            kill(pid, SIGTSTP)
-            #expect(await eventually { state(pid) == "T" && state(worker) == "T" })
-            kill(pid, SIGCONT)
-            process.waitForEnd()
-            #expect(process.terminationStatus == 0)
-            #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("x"))).count == 60000)
+        let body = ReferenceBytes.bytes(60_000)
+        let isContinued = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer()
+            answer.body = Array(body[..<30_000])
+            answer.rest = (Array(body[30_000...]), isContinued)
+            return answer
         }
+        defer {
+            isContinued.open()
+            origin.stop()
+        }
+        let directory = try TemporaryDirectory()
+        let process = try start(
+            ["-s", "-o", directory.file("x"), origin.url("/")], output: FileHandle.nullDevice,
+            errors: FileHandle.nullDevice)
+        let pid = process.processIdentifier
+        #expect(await eventually { origin.seen().count == 1 })
+        let worker = try #require(ProcessTree.children(of: pid).first)
+        kill(pid, SIGTSTP)
+        #expect(await eventually { state(pid) == "T" && state(worker) == "T" })
+        kill(pid, SIGCONT)
+        isContinued.open()
+        process.waitForEnd()
+        #expect(process.terminationStatus == 0)
+        #expect(directory.content("x") == body)
     }
 }
