@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("NTLM, ASI-AUTH-06", .enabled(if: NTLMServer.canRun, NTLMServer.missing), .timeLimit(.minutes(2)))
+@Suite("NTLM, ASI-AUTH-06", .enabled(if: NTLMServer.canRun, NTLMServer.missing), .timeLimit(.minutes(5)))
 struct NTLMTests {
     private func request(
         _ url: String, _ user: String, _ password: String, schemes: RequestOptions.Authentication.Schemes = .ntlm
@@ -20,9 +20,9 @@ struct NTLMTests {
         defer { server.stop() }
         try await withTestCoordinator(workers: engine.workers) { coordinator in
             let fetch = coordinator.start(request(server.url("/x"), "ann", "secret-a"), into: .stream)
-            let events = await allEvents(of: fetch)
+            let words = await allEvents(of: fetch).map(word).filter { $0 != "progress" }
             #expect(
-                events.map(word) == [
+                words == [
                     "started", "attempt 1", "authenticating NTLM", "attempt 2", "head 200", "data", "ended",
                 ])
             var post = request(server.url("/x"), "ann", "secret-a")
