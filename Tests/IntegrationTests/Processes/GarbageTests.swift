@@ -7,7 +7,7 @@ private struct TrustingAll: FetchDecisions {
     func trust(_ server: ServerTrust) async -> TrustChoice { .accept }
 }
 
-@Suite("Workers that break the protocol", .timeLimit(.minutes(3)))
+@Suite("Workers that break the protocol", .timeLimit(.minutes(5)))
 struct GarbageTests {
     /// Each ends its worker, and the lease it happens at is not answered.
     static let lethal: [[String]] = [

@@ -4,7 +4,7 @@ import Testing
 import Trawl
 
 /// What coordinators leave behind: nothing. Each in a process of its own, where everything can be counted.
-@Suite("What is left when a coordinator has ended", .timeLimit(.minutes(3)))
+@Suite("What is left when a coordinator has ended", .timeLimit(.minutes(5)))
 struct LeftoverTests {
     @Test("no descriptor, thread or child, after many starts and stops")
     func startsAndStops() async {

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("A worker executable that is none", .timeLimit(.minutes(2)))
+@Suite("A worker executable that is none", .timeLimit(.minutes(5)))
 struct WrongExecutableTests {
     /// The error of fetches on a coordinator with this executable: one that waits for the start, and one that comes
     /// later.
     private func error(
-        _ executable: String, _ arguments: [String] = [], startDeadline: Duration = .seconds(10)
+        _ executable: String, _ arguments: [String] = [], startDeadline: Duration = .seconds(60)
     ) async throws -> FetchError {
         try await withTestCoordinator { configuration in
             configuration.workerExecutable = executable

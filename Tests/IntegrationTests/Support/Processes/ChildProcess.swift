@@ -89,7 +89,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Reads a line of standard output; nil at its end or when none comes in time.
-    func readLine(within seconds: Int32 = 30) -> String? {
+    func readLine(within seconds: Int32 = 90) -> String? {
         var line: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16 << 10)
         var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
