@@ -67,7 +67,7 @@ struct HostLimitTests {
     }
 
     private static func deaths(kills: Int) async throws {
-        let (hosts, each) = (4, runsLongTests ? kills : 6)
+        let (hosts, each) = (4, runsLongTests ? kills : 5)
         let origin = try LoopbackOriginProcess(addresses: hosts)
         defer { origin.stop() }
         let spared = Set(ProcessTree.children())
@@ -80,7 +80,7 @@ struct HostLimitTests {
                 group.addTask {
                     var random = SeededGenerator(seed: 7)
                     while !isOver.withLock({ $0 }), killed.withLock({ $0 }) < kills {
-                        try? await Task.sleep(for: .milliseconds(90))
+                        try? await Task.sleep(for: .milliseconds(200))
                         let victims = ProcessTree.children().filter { !spared.contains($0) }.sorted()
                         if let victim = victims.randomElement(using: &random), kill(victim, SIGKILL) == 0 {
                             killed.withLock { $0 += 1 }
@@ -89,7 +89,7 @@ struct HostLimitTests {
                 }
                 // Each takes a while, so that workers die with requests in hand.
                 await fetchAll(
-                    (0..<each * hosts).map { origin.url("/delay/60?\($0)", address: 1 + $0 % hosts) }, coordinator)
+                    (0..<each * hosts).map { origin.url("/delay/250?\($0)", address: 1 + $0 % hosts) }, coordinator)
                 isOver.withLock { $0 = true }
             }
         }
