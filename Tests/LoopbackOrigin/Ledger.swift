@@ -50,6 +50,8 @@ final class Ledger: Sendable {
         var requests = Gauge()
         var hosts: [String: Gauge] = [:]
         var connections = Gauge()
+        /// The numbers of those that are open.
+        var numbers: Set<Int> = []
         var addresses: [Gauge]
         /// The open connections of each address, and the most of them that their peers had not closed.
         var open: [Set<Int32>]
@@ -81,9 +83,10 @@ final class Ledger: Sendable {
 
     /// A connection was accepted. Of the others to its address some may be closed by their peers, which their threads
     /// have not read yet: the system knows.
-    func connectionOpened(address: Int, _ descriptor: Int32) {
+    func connectionOpened(_ number: Int, address: Int, _ descriptor: Int32) {
         state.withLock { state in
             state.connections.up()
+            state.numbers.insert(number)
             state.addresses[address].up()
             let others = state.open[address]
             let established = others.count > 64 ? others.count : others.count(where: TCPState.isEstablished)
@@ -93,9 +96,10 @@ final class Ledger: Sendable {
     }
 
     /// The connection is about to be closed.
-    func connectionCloses(address: Int, _ descriptor: Int32) {
+    func connectionCloses(_ number: Int, address: Int, _ descriptor: Int32) {
         state.withLock { state in
             state.connections.now -= 1
+            state.numbers.remove(number)
             state.addresses[address].now -= 1
             state.open[address].remove(descriptor)
         }
@@ -188,8 +192,9 @@ final class Ledger: Sendable {
 
     var connectionsJSON: [UInt8] {
         let (connections, addresses, established) = state.withLock { ($0.connections, $0.addresses, $0.established) }
+        let numbers = state.withLock { $0.numbers }.sorted().map { String($0) }.joined(separator: ",")
         var json = JSONText()
-        json.raw("{\"open\":\(connections.now),\(connections.json),\"addresses\":{")
+        json.raw("{\"open\":\(connections.now),\(connections.json),\"numbers\":[\(numbers)],\"addresses\":{")
         for (index, gauge) in addresses.enumerated() {
             let most = established[index]
             json.raw("\(index == 0 ? "" : ",")\"\(options.address(index))\":{\(gauge.json),\"established\":\(most)}")

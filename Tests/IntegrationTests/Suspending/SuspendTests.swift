@@ -51,7 +51,7 @@ struct SuspendTests {
             if engine == .workers { try await Task.sleep(for: .milliseconds(3100)) }
             scene.goesOn.open()
             let isWaiting = await eventually {
-                ProcessTree.unreadBytes(ofConnectionsTo: scene.origin.port).contains { $0 > 50_000 }
+                ProcessTree.unreadBytes(ofConnectionsTo: scene.origin.port).values.contains { $0 > 50_000 }
             }
             #expect(isWaiting)
             let progress = fetch.currentProgress
@@ -424,7 +424,7 @@ struct SuspendTests {
             // It waits for its turn: its connection stands, and nothing is read from it.
             #expect(fetch.state == .running)
             let isWaiting = await eventually {
-                ProcessTree.unreadBytes(ofConnectionsTo: scene.origin.port).contains { $0 > 50_000 }
+                ProcessTree.unreadBytes(ofConnectionsTo: scene.origin.port).values.contains { $0 > 50_000 }
             }
             #expect(isWaiting && fetch.currentProgress.download.completed == Int64(SuspendScene.half))
             occasion.open()

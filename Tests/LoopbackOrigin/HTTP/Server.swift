@@ -53,17 +53,17 @@ final class Server: Sendable {
                 continue
             }
             let number = accepted.wrappingAdd(1, ordering: .relaxed).newValue
-            ledger.connectionOpened(address: address, descriptor)
+            ledger.connectionOpened(number, address: address, descriptor)
             let started = SmallThread.start {
                 Connection(
                     descriptor: descriptor, number: number, peerPort: peerPort, server: self
                 ).serve()
-                self.ledger.connectionCloses(address: address, descriptor)
+                self.ledger.connectionCloses(number, address: address, descriptor)
                 close(descriptor)
                 self.open.wrappingSubtract(1, ordering: .relaxed)
             }
             if !started {
-                ledger.connectionCloses(address: address, descriptor)
+                ledger.connectionCloses(number, address: address, descriptor)
                 refuse(descriptor)
             }
         }

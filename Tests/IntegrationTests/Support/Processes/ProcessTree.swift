@@ -116,20 +116,24 @@ enum ProcessTree {
         return sizes.values.reduce(0, +)
     }
 
-    /// The established connections from here to a port of 127.0.0.1: how many bytes wait to be read at this end of
-    /// each.
-    static func unreadBytes(ofConnectionsTo port: UInt16) -> [Int] {
-        guard let stream = fopen("/proc/net/tcp", "re") else { return [] }
+    /// The established connections from here to a port of 127.0.0.1, by their ports here: how many bytes wait to be
+    /// read at this end of each.
+    static func unreadBytes(ofConnectionsTo port: UInt16) -> [UInt16: Int] {
+        guard let stream = fopen("/proc/net/tcp", "re") else { return [:] }
         defer { fclose(stream) }
         // Most lines are others' business, so they are not made into text.
         let mark = " 0100007F:" + String(format: "%04X", port) + " 01 "
         var line = [CChar](repeating: 0, count: 512)
-        var result: [Int] = []
+        var result: [UInt16: Int] = [:]
         while fgets(&line, Int32(line.count), stream) != nil {
             guard let found = strstr(line, mark) else { continue }
-            // After the state: bytes to be sent, a colon, bytes to be read, in hexadecimal.
-            let queues = String(cString: found).dropFirst(mark.count).prefix { $0 != " " }
-            if let unread = queues.split(separator: ":").last.flatMap({ Int($0, radix: 16) }) { result.append(unread) }
+            // In hexadecimal: the port here, before the mark; after the state bytes to be sent, a colon, bytes to be
+            // read.
+            let fields = String(cString: found - 4).split(separator: " ")
+            guard fields.count > 3, let own = UInt16(fields[0], radix: 16),
+                let unread = fields[3].split(separator: ":").last.flatMap({ Int($0, radix: 16) })
+            else { continue }
+            result[own] = unread
         }
         return result
     }

@@ -45,6 +45,8 @@ final class LoopbackOriginProcess: Sendable {
         let open: Int
         let max: Int
         let total: Int
+        /// Those that are open, as `X-Connection` has them.
+        let numbers: [Int]
     }
 
     struct Concurrency: Decodable, Sendable {
