@@ -107,17 +107,75 @@ final class PipeProcess: Sendable {
         rest.withLock { rest in
             var searched = 0
             while true {
-                if let end = rest.dropFirst(searched).firstIndex(of: 0x0A) {
+                if let end = Self.lineEnd(in: rest.dropFirst(searched)) {
                     defer { rest = rest[(end + 1)...] }
                     return .line(Array(rest[..<end]))
                 }
                 searched = rest.count
-                var wait = pollfd(fd: process.output, events: Int16(POLLIN), revents: 0)
-                guard poll(&wait, 1, 0) > 0 else { return .nothing }
-                var chunk = [UInt8](repeating: 0, count: 1 << 18)
-                let count = read(process.output, &chunk, chunk.count)
-                guard count > 0 else { return .end }
-                if searched == 0 { rest = chunk[..<count] } else { rest.append(contentsOf: chunk[..<count]) }
+                guard let piece = readPiece() else { return .end }
+                if piece.isEmpty { return .nothing }
+                if searched == 0 { rest = piece[...] } else { rest.append(contentsOf: piece) }
+            }
+        }
+    }
+
+    /// What can be read without waiting; nil at the end.
+    private func readPiece() -> [UInt8]? {
+        var wait = pollfd(fd: process.output, events: Int16(POLLIN), revents: 0)
+        guard poll(&wait, 1, 0) > 0 else { return [] }
+        let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+            count = max(0, read(process.output, buffer.baseAddress, buffer.count))
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    /// The place of the first line feed. Answers have megabytes, which nothing here may go through byte by byte.
+    private static func lineEnd(in bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.withUnsafeBytes { memory in
+            guard let start = memory.baseAddress, let found = memchr(start, 0x0A, memory.count) else { return nil }
+            return bytes.startIndex + start.distance(to: UnsafeRawPointer(found))
+        }
+    }
+
+    /// The beginning of an answer that is not taken apart, and how long all of it is.
+    struct Beginning: Sendable {
+        let text: String
+        let length: Int
+
+        /// How many characters of Base64 its body is.
+        var encodedLength: Int? {
+            text.range(of: #""body_base64":""#).map { mark in
+                length - text.utf8.distance(from: text.startIndex, to: mark.upperBound) - #""}"#.utf8.count
+            }
+        }
+    }
+
+    /// Reads to the end, or until nothing comes in time, and keeps the first bytes of each answer alone.
+    func beginnings(of kept: Int = 1000, within limit: Duration = .seconds(60)) async -> [Beginning] {
+        var result: [Beginning] = []
+        var (line, length) = ([UInt8](), 0)
+        var bytes = rest.withLock { rest in
+            defer { rest = [] }
+            return rest
+        }
+        var deadline = ContinuousClock.now + limit
+        while true {
+            while let end = Self.lineEnd(in: bytes) {
+                line += bytes[..<end].prefix(kept - line.count)
+                length += end - bytes.startIndex
+                result.append(Beginning(text: String(decoding: line, as: UTF8.self), length: length))
+                (line, length) = ([], 0)
+                bytes = bytes[(end + 1)...]
+            }
+            line += bytes.prefix(kept - line.count)
+            length += bytes.count
+            guard let piece = readPiece() else { return result }
+            bytes = piece[...]
+            if piece.isEmpty {
+                guard ContinuousClock.now < deadline else { return result }
+                try? await Task.sleep(for: .milliseconds(1))
+            } else {
+                deadline = ContinuousClock.now + limit
             }
         }
     }
