@@ -31,7 +31,7 @@ while IFS= read -r line; do
     answers=$((answers + 1))
     id=${line#'{"id":'}
     id=${id%%,*}
-    body=${line##*'"body_base64":"'}
+    body=${line#*'"body_base64":"'}
     body=${body%'"}'}
     if [[ $line == *',"error":null'* ]]; then
         result=${line#*',"status":'}
