@@ -55,6 +55,11 @@ struct RedirectDecisionTests {
             }, answering: Self.answer, body)
     }
 
+    /// Has a worker running before there are limits of time.
+    private func warmUp(_ coordinator: Coordinator, _ scene: CacheScene) async throws {
+        _ = try await coordinator.get(scene.origin.url("/warm"))
+    }
+
     @Test("the time a decision takes is not the fetch's, also at its next attempt", arguments: Engine.allCases)
     func time(engine: Engine) async throws {
         let asked = Locked(0)
@@ -64,7 +69,7 @@ struct RedirectDecisionTests {
                 return count
             }
             // Longer than the whole fetch may take.
-            if count == 1 { try? await Task.sleep(for: .seconds(4)) }
+            if count == 1 { try? await Task.sleep(for: .seconds(6)) }
             return .follow
         }
         try await withScene(
@@ -74,8 +79,9 @@ struct RedirectDecisionTests {
                 return seen.number == 1 ? ScriptedOrigin.Answer(503) : ScriptedOrigin.Answer(200, "there")
             },
             { scene, coordinator in
+                try await warmUp(coordinator, scene)
                 var request = Request(scene.origin.url("/go"))
-                request.options.timeLimits.resource = .seconds(3)
+                request.options.timeLimits.resource = .seconds(5)
                 request.options.retry = .init(1)
                 request.options.retry.delay = .milliseconds(10)
                 let response = try await coordinator.send(request)
@@ -94,7 +100,7 @@ struct RedirectDecisionTests {
             // Longer than each of them may take.
             if count == 1 {
                 _ = await eventually { begun.withLock { $0 } }
-                try? await Task.sleep(for: .seconds(4))
+                try? await Task.sleep(for: .seconds(6))
             }
             return .follow
         }
@@ -105,8 +111,9 @@ struct RedirectDecisionTests {
                 return ScriptedOrigin.Answer(301, "", [("Location", "/there"), ("Cache-Control", "max-age=60")])
             },
             { scene, coordinator in
+                try await warmUp(coordinator, scene)
                 var request = Request(scene.origin.url("/go"))
-                request.options.timeLimits.resource = .seconds(3)
+                request.options.timeLimits.resource = .seconds(5)
                 // One that comes before the program is asked, and one that comes after that.
                 var fetches = [coordinator.start(request), coordinator.start(request)]
                 let isAsked = await eventually { decisions.count == 1 }
@@ -129,11 +136,12 @@ struct RedirectDecisionTests {
             return .follow
         }
         try await run(decisions) { scene, coordinator in
+            try await warmUp(coordinator, scene)
             var request = Request(scene.origin.url("/go?to=/there"))
-            request.options.timeLimits.resource = .seconds(3)
+            request.options.timeLimits.resource = .seconds(5)
             let fetch = coordinator.start(request)
             #expect(await eventually { decisions.count == 1 })
-            try await Task.sleep(for: .seconds(4))
+            try await Task.sleep(for: .seconds(6))
             coordinator.signalWorkers(SIGKILL)
             // The next worker meets the redirect again.
             #expect(await eventually { decisions.count == 2 })
@@ -155,24 +163,25 @@ struct RedirectDecisionTests {
             adjust: { $0.decisions = decisions },
             answering: { seen in
                 if seen.target == "/go" { return ScriptedOrigin.Answer(302, "", [("Location", "/there")]) }
-                rest.wait()
+                if seen.target == "/there" { rest.wait() }
                 return ScriptedOrigin.Answer(200, "there")
             },
             { scene, coordinator in
                 defer { rest.open() }
+                try await warmUp(coordinator, scene)
                 var request = Request(scene.origin.url("/go"))
-                request.options.timeLimits.resource = .seconds(2)
+                request.options.timeLimits.resource = .seconds(3)
                 let fetch = coordinator.start(request)
                 #expect(await eventually { decisions.count == 1 })
                 fetch.suspend()
-                try await Task.sleep(for: .seconds(4))
+                try await Task.sleep(for: .seconds(5))
                 gate.leave()
                 fetch.resume()
                 let clock = ContinuousClock()
                 let begun = clock.now
                 await failure(.timeout) { try await fetch.response }
-                // Given back twice it would be six seconds.
-                #expect(clock.now - begun < .milliseconds(4500))
+                // Given back twice it would be eight seconds.
+                #expect(clock.now - begun < .milliseconds(7500))
             })
     }
 
@@ -395,6 +404,7 @@ struct RedirectDecisionTests {
         "no clock runs while the program decides; without a decision in time the fetch fails",
         arguments: Engine.allCases)
     func clocks(engine: Engine) async throws {
+        async let undecided: Void = noDecision(engine)
         let gate = Gate(width: 1)
         await gate.enter()
         let decisions = Deciding { _ in
@@ -402,24 +412,45 @@ struct RedirectDecisionTests {
             gate.leave()
             return .follow
         }
-        try await run(decisions, engine, adjust: { $0.decisionTimeout = .milliseconds(1000) }) { scene, coordinator in
-            var request = Request(scene.origin.url("/go?to=/x"))
-            request.options.timeLimits.resource = .milliseconds(300)
-            request.options.timeLimits.inactivity = .milliseconds(300)
-            let (asked, waiting) = (request, coordinator)
-            let late = await failure(.timeout) { try await waiting.send(asked) }
-            #expect(late?.detail.contains("no decision") == true)
-            async let answer = coordinator.send(request)
-            #expect(await eventually { decisions.count == 2 })
-            try await Task.sleep(for: .milliseconds(500))
+        try await run(decisions, engine) { scene, coordinator in
+            try await warmUp(coordinator, scene)
+            let request = Self.limited(scene)
+            let fetch = coordinator.start(request)
+            #expect(await eventually { decisions.count == 1 })
+            // Longer than its limits.
+            try await Task.sleep(for: .seconds(3))
             gate.leave()
-            #expect(try await answer.bodyText == "GET /x - ")
+            #expect(try await fetch.response.bodyText == "GET /x - ")
             // A fetch that is cancelled does not wait for the program.
             await gate.enter()
-            let fetch = coordinator.start(request)
-            #expect(await eventually { decisions.count == 3 })
-            fetch.cancel()
-            await failure(.cancelled) { try await fetch.response }
+            let cancelled = coordinator.start(request)
+            #expect(await eventually { decisions.count == 2 })
+            cancelled.cancel()
+            await failure(.cancelled) { try await cancelled.response }
+            gate.leave()
+        }
+        try await undecided
+    }
+
+    /// A request with little time.
+    private static func limited(_ scene: CacheScene) -> Request {
+        var request = Request(scene.origin.url("/go?to=/x"))
+        request.options.timeLimits.resource = .seconds(2)
+        request.options.timeLimits.inactivity = .seconds(2)
+        return request
+    }
+
+    /// Fails for want of a decision, not because the limits of the request are over before.
+    private func noDecision(_ engine: Engine) async throws {
+        let gate = Gate(width: 0)
+        let decisions = Deciding { _ in
+            await gate.enter()
+            return .follow
+        }
+        try await run(decisions, engine, adjust: { $0.decisionTimeout = .seconds(3) }) { scene, coordinator in
+            try await warmUp(coordinator, scene)
+            let late = await failure(.timeout) { try await coordinator.send(Self.limited(scene)) }
+            #expect(late?.detail.contains("no decision") == true)
             gate.leave()
         }
     }
