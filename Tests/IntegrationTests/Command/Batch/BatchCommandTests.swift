@@ -29,8 +29,7 @@ struct BatchCommandTests {
             try bed.putList((0..<6).map { origin.url("/delay/60000?n=\($0)") })
             let run = try bed.start(["-j", "6"])
             #expect(await eventually { (try? origin.concurrency().now) == 6 })
-            run.signal(SIGINT)
-            run.signal(SIGINT)
+            await run.signalTwice(SIGINT)
             #expect(await eventually { !run.isRunning })
         }
     }
@@ -59,8 +58,7 @@ struct BatchCommandTests {
             let run = try bed.start(options)
             #expect(await eventually { bed.recordCount() == 5 }, "\(bed.recordCount()) records")
             #expect(try bed.records().allSatisfy { $0.isFetched == true })
-            run.signal(SIGINT)
-            run.signal(SIGINT)
+            await run.signalTwice(SIGINT)
             #expect(await eventually { !run.isRunning })
         }
     }
@@ -76,8 +74,7 @@ struct BatchCommandTests {
             for process in ProcessTree.children(of: run.pid) + [run.pid] {
                 #expect(sched_getscheduler(process) == 3, "\(process)")
             }
-            run.signal(SIGINT)
-            run.signal(SIGINT)
+            await run.signalTwice(SIGINT)
             #expect(await eventually { !run.isRunning })
         }
     }

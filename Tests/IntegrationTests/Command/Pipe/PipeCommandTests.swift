@@ -238,8 +238,7 @@ struct PipeCommandTests {
             #expect(await eventually { (try? origin.concurrency().now) == 100 })
             pipe.write(#"{"id":"late","url":"\#(origin.url("/bytes/1"))"}"#)
             #expect(await pipe.next()?.id == "\"late\"")
-            pipe.signal(SIGINT)
-            pipe.signal(SIGINT)
+            await pipe.signalTwice(SIGINT)
             var codes: [String?] = []
             while let answer = await pipe.next() { codes.append(answer.code) }
             #expect(codes == Array(repeating: "cancelled", count: 100))

@@ -83,6 +83,8 @@ final class PipeProcess: Sendable {
 
     func signal(_ number: Int32) { process.signal(number) }
 
+    func signalTwice(_ number: Int32) async { await process.signalTwice(number) }
+
     /// The next answer; nil at the end, or when none comes in time.
     func next(within limit: Duration = .seconds(60)) async -> Answer? {
         let deadline = ContinuousClock.now + limit

@@ -155,6 +155,13 @@ final class ChildProcess: Sendable {
         }
     }
 
+    /// Sends a signal twice: again when the first was taken, since two of a kind that wait are one.
+    func signalTwice(_ number: Int32) async {
+        signal(number)
+        _ = await eventually(within: .seconds(60)) { !ProcessTree.isPending(number, for: pid) }
+        signal(number)
+    }
+
     private func waitForExit(_ milliseconds: Int32) -> Bool {
         for _ in 0..<max(1, milliseconds) {
             if !isRunning { return true }

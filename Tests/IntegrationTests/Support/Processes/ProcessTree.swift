@@ -40,6 +40,12 @@ enum ProcessTree {
             .map { $0.dropFirst(field.count + 1).trimmingCharacters(in: .whitespaces) }
     }
 
+    /// Whether a signal has come to a process that has not taken it yet.
+    static func isPending(_ signal: Int32, for pid: Int32) -> Bool {
+        let mask = status("ShdPnd", of: pid).flatMap { UInt64($0, radix: 16) } ?? 0
+        return mask >> UInt64(signal - 1) & 1 == 1
+    }
+
     /// The soft and the hard limit of a process, by its name in `/proc/PID/limits`; empty when there is none.
     static func limits(_ name: String, of pid: Int32) -> [String] {
         let line = text("/proc/\(pid)/limits")?.split(separator: "\n").first { $0.hasPrefix(name + " ") }
