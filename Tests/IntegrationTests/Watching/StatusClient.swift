@@ -43,10 +43,18 @@ final class StatusClient: Sendable {
     }
 
     /// The report at a path, taken apart by a parser that is not ours.
+    ///
+    /// An engine that has no time for one within a second gives none, and is asked again.
     static func report(_ path: String) throws -> [String: Any] {
-        guard let bytes = try StatusClient(path).readAll(),
-            let report = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
-        else { throw ChildProcess.Failure(description: "no report at \(path)") }
+        let end = ContinuousClock.now + .seconds(30)
+        var bytes = try StatusClient(path).readAll()
+        while bytes?.isEmpty == true, ContinuousClock.now < end {
+            usleep(50_000)
+            bytes = try StatusClient(path).readAll()
+        }
+        guard let bytes, let report = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
+            throw ChildProcess.Failure(description: "no report at \(path)")
+        }
         return report
     }
 }
