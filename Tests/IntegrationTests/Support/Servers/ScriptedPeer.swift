@@ -51,6 +51,9 @@ final class ScriptedPeer: Sendable {
             return true
         }
 
+        /// Tells the other side that no more comes; what it sends is taken as before.
+        func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
         /// Reads and drops whatever comes until the other side closes.
         func drain() { while fill() { waiting.removeAll() } }
 
