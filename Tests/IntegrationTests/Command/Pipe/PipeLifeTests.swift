@@ -189,17 +189,27 @@ struct PipeLifeTests {
 
     @Test("a signal lets fetches in flight end, and answers those that wait")
     func interrupt() async throws {
-        try await withOrigin { origin in
-            let pipe = try PipeProcess(["-j", "2"])
-            for id in 0..<4 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/delay/3000"))"}"#) }
-            #expect(await eventually { (try? origin.log(prefix: "/delay").count) == 2 })
-            pipe.signal(SIGTERM)
-            var answers: [PipeProcess.Answer] = []
-            while let answer = await pipe.next() { answers.append(answer) }
-            #expect(answers.count { $0.status == 200 } == 2)
-            #expect(answers.count { $0.code == "cancelled" } == 2)
-            #expect(await pipe.exitStatus() == 75)
+        let end = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer(200, "half")
+            answer.rest = (Array("half".utf8), end)
+            return answer
         }
+        defer { origin.stop() }
+        let pipe = try PipeProcess(["-j", "2"])
+        let requests = (0..<4).map { #"{"id":\#($0),"url":"\#(origin.url("/\($0)"))"}"# }
+        // In one piece: when two are at the origin, all have been read.
+        pipe.write(requests.joined(separator: "\n"))
+        #expect(await eventually { origin.seen().count == 2 })
+        pipe.signal(SIGTERM)
+        var answers: [PipeProcess.Answer] = []
+        while answers.count < 2, let answer = await pipe.next() { answers.append(answer) }
+        #expect(answers.allSatisfy { $0.code == "cancelled" }, "\(answers.map(\.text))")
+        end.open()
+        while let answer = await pipe.next() { answers.append(answer) }
+        #expect(answers.count { $0.status == 200 } == 2)
+        #expect(answers.count { $0.code == "cancelled" } == 2)
+        #expect(await pipe.exitStatus() == 75)
     }
 
     @Test("a request that is cancelled is told from one that was not sent")

@@ -68,14 +68,26 @@ struct PipeMemoryTests {
 
     @Test("short bodies are answered while a long one fills it")
     func short() async throws {
+        let end = Occasion()
+        let slow = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer(200, String(repeating: "x", count: 1_000_000))
+            answer.rest = (ReferenceBytes.bytes(1_000_000), end)
+            return answer
+        }
+        defer {
+            end.open()
+            slow.stop()
+        }
         try await withOrigin { origin in
             let pipe = try started()
-            pipe.write(#"{"id":0,"url":"\#(origin.url("/bytes/2000000?rate=500000"))"}"#)
+            pipe.write(#"{"id":0,"url":"\#(slow.url())"}"#)
             #expect(await eventually { ProcessTree.bodies(of: pipe.pid) > 65_536 })
             pipe.write(#"{"id":1,"url":"\#(origin.url("/bytes/2000000"))"}"#)
             for id in 2..<14 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/bytes/60000"))"}"#) }
             pipe.closeInput()
             var order: [String] = []
+            while order.count < 12, let answer = await pipe.next() { order.append(answer.id) }
+            end.open()
             while let answer = await pipe.next() { order.append(answer.id) }
             #expect(order.count == 14)
             #expect(Set(order.suffix(2)) == ["0", "1"], "\(order)")
@@ -195,11 +207,11 @@ struct PipeMemoryTests {
     func lost() async throws {
         try await withOrigin { origin in
             let pipe = try started()
-            let lines = (0..<24).map { #"{"id":\#($0),"url":"\#(origin.url("/bytes/300000"))","timeout":3}"# }
+            let lines = (0..<24).map { #"{"id":\#($0),"url":"\#(origin.url("/bytes/300000"))","timeout":5}"# }
             async let writing: Void = pipe.write(lines, ends: true)
             _ = await peak(of: pipe, origin, atLeast: 300_000)
             // Longer than each has.
-            try await Task.sleep(for: .milliseconds(3500))
+            try await Task.sleep(for: .milliseconds(5500))
             if let worker = ProcessTree.children(of: pipe.pid).first { kill(worker, SIGKILL) }
             #expect(await readAll(pipe, length: 300_000) == 24)
             await writing
