@@ -119,7 +119,7 @@ struct WrongExecutableTests {
     @Test("a worker that fails to start a few times is waited for")
     func slowStart() async throws {
         try await withFaultyWorkers(["early-frame", "--generations", "3"]) { coordinator in
-            let request = fakeRequest("/")
+            let request = fakeRequest("/", seconds: 100)
             let course = await follow(coordinator, request)
             expectAnswered(course, request)
             #expect(course.worker == "0.4" && course.attempts == 1)

@@ -11,7 +11,7 @@ struct ProgressTests {
     @Test("of one fetch: at most four values a second, and always a last one (ASI-PROG-01, 08, ULS-LIFE-10)")
     func single() async throws {
         try await withQueueScene(
-            adjust: { $0.bandwidth = BandwidthLimit(1 << 20) },
+            adjust: { $0.bandwidth = BandwidthLimit(1 << 19) },
             answering: { _ in ScriptedOrigin.Answer(200, Self.body(1_500_000)) }
         ) { scene in
             let clock = ContinuousClock()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite(
-    "Secrets appear nowhere", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing), .timeLimit(.minutes(2)))
+    "Secrets appear nowhere", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing), .timeLimit(.minutes(5)))
 struct PlantedSecretTests {
     /// A run of the command: what it fetches, and its options with a secret in each.
     private struct Run {

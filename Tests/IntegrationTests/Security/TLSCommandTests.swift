@@ -3,7 +3,7 @@ import Testing
 
 @Suite(
     "trawl get: certificates as in curl", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(5)))
 struct TLSCommandTests {
     @Test("statuses and messages, as curl has them")
     func statuses() async throws {

@@ -4,7 +4,7 @@ import Trawl
 @Suite("A body that nobody wants is not waited for", .timeLimit(.minutes(2)))
 struct UnwantedBodyTests {
     /// What a wait would take at least.
-    private static let inactivity = Duration.seconds(20)
+    private static let inactivity = Duration.seconds(60)
 
     /// How long a fetch takes.
     private func time(_ fetch: () async throws -> Void) async rethrows -> Duration {

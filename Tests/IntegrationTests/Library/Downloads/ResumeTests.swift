@@ -126,9 +126,9 @@ struct ResumeTests {
             request.options.retry = .init(1)
             request.options.retry.delay = .milliseconds(10)
             if isWhole {
-                request.options.timeLimits.exchange = .seconds(2)
+                request.options.timeLimits.exchange = .seconds(4)
             } else {
-                request.options.timeLimits.inactivity = .seconds(1)
+                request.options.timeLimits.inactivity = .seconds(3)
             }
             let response = try await coordinator.send(
                 request, into: .file(directory.file("x"), options: ResumeScene.keeping))
@@ -301,9 +301,11 @@ struct ResumeTests {
             return """
                 http {
                     access_log off;
+                    # Slow until it is paused.
+                    map $http_range $rate { "" 60k; default 0; }
                     server {
                         listen 127.0.0.1:\(port); root \(directory.path);
-                        \(hasRanges ? "" : "max_ranges 0;") limit_rate 300k;
+                        \(hasRanges ? "" : "max_ranges 0;") limit_rate $rate;
                     }
                 }
                 """

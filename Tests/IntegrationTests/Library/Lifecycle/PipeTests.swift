@@ -88,7 +88,7 @@ struct PipeTests {
         try await withTestCoordinator(workers: workers) { coordinator in
             for query in ["", "&chunked=1"] {
                 var request = Request(bed.url("/bytes/3000000?seed=9\(query)"))
-                request.options.timeLimits.inactivity = .seconds(1)
+                request.options.timeLimits.inactivity = .seconds(2)
                 let fetch = coordinator.start(request, into: .file(pipe.path))
                 // It comes as far as the pipe has room.
                 #expect(await read(1000, from: reader) == ReferenceBytes.bytes(1000, seed: 9))
@@ -97,7 +97,7 @@ struct PipeTests {
                 repeat {
                     let other = try await coordinator.send(Request(bed.url("/bytes/100000")))
                     #expect(other.body.count == 100_000)
-                } while clock.now - start < .milliseconds(1600)
+                } while clock.now - start < .milliseconds(2600)
                 let rest = await read(3_000_000 - 1000, from: reader, pieces: 10_000)
                 #expect(rest == Array(ReferenceBytes.bytes(3_000_000, seed: 9).dropFirst(1000)))
                 let response = try await fetch.response
