@@ -52,6 +52,8 @@ final class Ledger: Sendable {
         var connections = Gauge()
         /// The numbers of those that are open.
         var numbers: Set<Int> = []
+        /// Open connections on which nothing was sent that nobody asked for, be it their end.
+        var quiet: Set<Int> = []
         var addresses: [Gauge]
         /// The open connections of each address, and the most of them that their peers had not closed.
         var open: [Set<Int32>]
@@ -87,6 +89,7 @@ final class Ledger: Sendable {
         state.withLock { state in
             state.connections.up()
             state.numbers.insert(number)
+            state.quiet.insert(number)
             state.addresses[address].up()
             let others = state.open[address]
             let established = others.count > 64 ? others.count : others.count(where: TCPState.isEstablished)
@@ -100,10 +103,18 @@ final class Ledger: Sendable {
         state.withLock { state in
             state.connections.now -= 1
             state.numbers.remove(number)
+            state.quiet.remove(number)
             state.addresses[address].now -= 1
             state.open[address].remove(descriptor)
         }
     }
+
+    /// Something was sent on a connection that nobody asked for.
+    func disturbed(_ number: Int) {
+        state.withLock { _ = $0.quiet.remove(number) }
+    }
+
+    func isQuiet(_ number: Int) -> Bool { state.withLock { $0.quiet.contains(number) } }
 
     /// Notes a request. Those about the ledger itself are logged but do not count as handled at the same time.
     func began(_ request: Request, on connection: Connection, isControl: Bool) {

@@ -266,8 +266,9 @@ struct FaultTests {
     func closedWhileIdle() throws {
         let worker = try TestCoordinator()
         for _ in 0..<3 {
-            #expect(try worker.fetch("/close-idle?ms=20", .post) { $0.body = .inline([1]) }.failure == nil)
-            usleep(60_000)
+            let exchange = try worker.fetch("/close-idle?ms=20", .post) { $0.body = .inline([1]) }
+            #expect(exchange.failure == nil, "\(exchange.end.outcome)")
+            try exchange.awaitUnasked()
         }
     }
 

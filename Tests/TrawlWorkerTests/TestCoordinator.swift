@@ -29,6 +29,23 @@ struct Exchange {
     }
 }
 
+extension Exchange {
+    /// Waits until the origin has sent something that nobody asked for on the connection of this one, be it its end.
+    func awaitUnasked() throws {
+        let found = head?.fields.first("X-Connection")
+        let number = try #require(found)
+        // Another worker asks: the connections of the first stay as they are.
+        let asking = try TestCoordinator()
+        for _ in 0..<3000 {
+            let answer = try asking.fetch("/quiet/\(number)").body
+            // What was sent is there a moment later.
+            usleep(20_000)
+            if answer == Array("0\n".utf8) { return }
+        }
+        Issue.record("nothing came on connection \(number)")
+    }
+}
+
 extension WorkerRoot {
     /// The directory that is at a path.
     init(existing path: String) throws {

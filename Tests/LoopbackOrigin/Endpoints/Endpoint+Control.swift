@@ -16,6 +16,11 @@ extension Endpoint {
             handler: { (exchange, _) throws(ConnectionEnd) in
                 try exchange.reply(type: "application/json", body: exchange.ledger.connectionsJSON)
             }, isControl: true),
+        "quiet": Endpoint(
+            handler: { (exchange, _) throws(ConnectionEnd) in
+                let number = try exchange.number(at: 1, standard: 0, in: 0...Int.max)
+                return try exchange.reply(text: exchange.ledger.isQuiet(number) ? "1\n" : "0\n")
+            }, isControl: true),
         "reset-counts": Endpoint(
             handler: { (exchange, _) throws(ConnectionEnd) in
                 exchange.ledger.reset()

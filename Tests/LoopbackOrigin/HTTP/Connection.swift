@@ -188,6 +188,7 @@ final class Connection {
             if let due = late, due.at <= now {
                 late = nil
                 try write(due.bytes)
+                server.ledger.disturbed(number)
                 continue
             }
             if let idleEnd, idleEnd <= now { return false }
@@ -251,6 +252,7 @@ final class Connection {
     /// Ends our side and waits up to two seconds for the peer to end its own. RFC 9112 §9.6.
     private func linger() {
         guard shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return }
+        server.ledger.disturbed(number)
         let end = Clock.milliseconds() + 2000
         while true {
             let left = end - Clock.milliseconds()
