@@ -181,8 +181,17 @@ struct FaultTests {
         let worker = try TestCoordinator(profile: profile)
         #expect(try worker.fetch("/stall").failure?.kind == .inactive)
         #expect(try worker.fetch("/stall?after=10").failure?.kind == .inactive)
-        // Slow, but never silent for so long.
-        #expect(try worker.fetch("/drip?bytes=8&interval=200").failure == nil)
+        // Slow, but never silent for so long; with more time where the machine was.
+        var slow: HopFailure?
+        for limit in [600, 3000, 15_000] as [UInt32] {
+            profile.inactivityTimeout = limit
+            worker.send(.profile(number: 1, profile))
+            slow = try worker.fetch("/drip?bytes=8&interval=\(limit / 3)").failure
+            if slow == nil { break }
+        }
+        #expect(slow == nil)
+        profile.inactivityTimeout = 0
+        worker.send(.profile(number: 1, profile))
         #expect(try worker.fetch("/drip?bytes=100&interval=100") { $0.timeout = 700 }.failure?.kind == .timedOut)
     }
 
@@ -226,6 +235,8 @@ struct FaultTests {
         var profile = TransferProfile()
         profile.connectTimeout = 120
         let worker = try TestCoordinator(profile: profile)
+        // The others connect, however long that takes.
+        worker.send(.profile(number: 2, TransferProfile()))
         var targets: [UInt64: String] = [:]
         for round in 0..<8 {
             // Bodies whose end only the connection's shows, and which come while the others give up.
@@ -234,7 +245,10 @@ struct FaultTests {
             for number in 0..<12 {
                 let isDead = number % 3 == 0
                 let target = isDead ? silent.url : "/bytes/8000?nolength=1&rate=20000&seed=\(round * 12 + number)"
-                let lease = try worker.lease(target) { $0.counted = CountedOrigin(number: isDead ? 9 : 7, most: 16) }
+                let lease = try worker.lease(target) {
+                    $0.profile = isDead ? 1 : 2
+                    $0.counted = CountedOrigin(number: isDead ? 9 : 7, most: 16)
+                }
                 targets[lease.id] = target
                 open.insert(lease.id)
                 if isDead { dead.insert(lease.id) }
@@ -275,7 +289,8 @@ struct FaultTests {
     @Test("Keep-Alive limits are kept: idle time, and requests nearly used up")
     func keepAlive() throws {
         let worker = try TestCoordinator()
-        #expect(try worker.fetch("/keepalive?timeout=1&max=100").end.metrics.connection == 1)
+        // Time enough for the next to find it.
+        #expect(try worker.fetch("/keepalive?timeout=60&max=100").end.metrics.connection == 1)
         #expect(try worker.fetch("/keepalive?timeout=1&max=100").end.metrics.connection == 1)
         usleep(1_100_000)
         #expect(try worker.fetch("/keepalive?timeout=9&max=5").end.metrics.connection == 2)
