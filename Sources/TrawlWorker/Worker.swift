@@ -18,10 +18,13 @@ package enum Worker {
     ///   - segment: The shared segment. It is closed at the end.
     ///   - isOwnProcess: Whether the process is a worker and nothing else, so that its limits and privileges may be
     ///     changed.
+    ///   - longestWait: Milliseconds for which it waits at most where nothing happens.
     /// - Returns: An exit status: 0 drained or end of the control socket; 65 frames that make no sense; 70 a failure of
     ///   this program or its system, which may pass; 71 no descriptor or memory for what was sent; 78 a
     ///   coordinator of another version, or something that is not here.
-    package static func run(control: Int32, segment: Int32, isOwnProcess: Bool) -> Int32 {
+    package static func run(
+        control: Int32, segment: Int32, isOwnProcess: Bool, longestWait: Int32 = 250
+    ) -> Int32 {
         let control = Descriptor(adopting: control)
         let segment = Descriptor(adopting: segment)
         if isOwnProcess { ProcessSetup.apply() }
@@ -36,7 +39,8 @@ package enum Worker {
             return status
         case .success(let loop):
             watch?.beat(loop.counters, during: loop.fileCalls)
-            var session = WorkerSession(control: control.rawValue, loop: loop, handshake: handshake)
+            var session = WorkerSession(
+                control: control.rawValue, loop: loop, handshake: handshake, longestWait: longestWait)
             return session.run()
         }
     }

@@ -6,10 +6,9 @@ import TrawlTransfer
 
 /// The main loop of a worker after its handshake.
 struct WorkerSession {
-    /// The heart beats at least this often.
-    private static let longestWait: Int32 = 250
-
     private let control: Int32
+    /// The heart beats at least this often, in milliseconds.
+    private let longestWait: Int32
     private let loop: TransferLoop
     private let output: TransferOutput
     private var incoming: IncomingFrames
@@ -18,8 +17,9 @@ struct WorkerSession {
     /// The field lines of the latest lease.
     private var knownFields = FieldLines()
 
-    init(control: Int32, loop: TransferLoop, handshake: Handshake) {
+    init(control: Int32, loop: TransferLoop, handshake: Handshake, longestWait: Int32) {
         self.control = control
+        self.longestWait = longestWait
         self.loop = loop
         output = handshake.output
         incoming = handshake.incoming
@@ -45,7 +45,7 @@ struct WorkerSession {
                 // Transfers that went on when the socket had taken everything may have said something since.
                 let hasMore = !isBlocked && !output.frames.isEmpty
                 let ready = loop.wait(
-                    control: control, wantsToWrite: isBlocked, milliseconds: hasMore ? 0 : Self.longestWait)
+                    control: control, wantsToWrite: isBlocked, milliseconds: hasMore ? 0 : longestWait)
                 if ready.writable { isBlocked = false }
                 if ready.readable { try receive() }
             }

@@ -119,13 +119,14 @@ struct SessionTests {
     }
 
     @Test(
-        "what transfers say that went on when the socket had taken everything is sent at once", .timeLimit(.minutes(1)))
+        "what transfers say that went on when the socket had taken everything is sent at once",
+        .timeLimit(.minutes(10)))
     func afterBackPressure() throws {
         let scratch = try Scratch()
         var profile = TransferProfile()
         profile.cache = CacheTerms(directory: scratch.path + "/store", budget: 64 << 20)
-        let worker = try TestCoordinator(profile: profile)
-        let target = "/bytes/1048576?field=Cache-Control:%20max-age=60"
+        let worker = try TestCoordinator(profile: profile, longestWait: 10_000)
+        let target = "/bytes/1048576?field=Cache-Control:%20max-age=86400"
         _ = try worker.fetch(target) { $0.cache = [.reads, .writes, .sends] }
         var least = Duration.seconds(60)
         for _ in 0..<10 {
@@ -145,8 +146,8 @@ struct SessionTests {
             }
             least = min(least, began.duration(to: MonotonicClock.now()))
         }
-        // Each round stood still for a quarter of a second once.
-        #expect(least < .milliseconds(200))
+        // Each round stood still once, for as long as the worker waits where nothing happens.
+        #expect(least < .seconds(5))
     }
 
     @Test("frames that make no sense end it with 65")
@@ -246,7 +247,7 @@ struct SessionTests {
         }
         worker.send(.lease(try worker.lease("/endless") { $0.sink = .file(root: 0, path: "x", collision: .replace) }))
         let line = worker.segment.worker(0)
-        // Until a whole beat passes in which nothing more was received.
+        // Until something was received, and a whole beat passes in which nothing more was.
         var received: [UInt64] = []
         func total() -> UInt64 {
             (0..<16).reduce(0) { $0 + (worker.segment.progress(worker: 0, transfer: $1).snapshot()?.received ?? 0) }
@@ -254,8 +255,10 @@ struct SessionTests {
         for _ in 0..<200 {
             let beat = line.heartbeat
             while line.heartbeat < beat + 2 { usleep(10_000) }
-            received.append(total())
-            if received.count > 1, received[received.count - 1] == received[received.count - 2] { break }
+            let sum = total()
+            let isStill = sum > 0 && sum == received.last
+            received.append(sum)
+            if isStill { break }
         }
         #expect(received.last == received.dropLast().last)
         #expect(try #require(received.last) > 0)
@@ -293,7 +296,7 @@ struct SessionTests {
         worker.send(.lease(lease))
         let line = worker.segment.progress(worker: 0, transfer: Int(lease.progressIndex))
         var snapshot = line.snapshot()
-        for _ in 0..<1000 where snapshot?.received != 1000 {
+        for _ in 0..<6000 where snapshot?.received != 1000 {
             usleep(10_000)
             snapshot = line.snapshot()
         }
@@ -302,7 +305,7 @@ struct SessionTests {
         #expect(snapshot?.expected == 5000)
         #expect(snapshot?.requestMayHaveBeenSent == true)
         let beat = worker.segment.worker(0).heartbeat
-        for _ in 0..<1000 {
+        for _ in 0..<6000 {
             if worker.segment.worker(0).heartbeat != beat { break }
             usleep(10_000)
         }
@@ -342,6 +345,8 @@ struct SessionTests {
                 worker.hangUp()
                 guard worker.exitStatus() == 0 else { exit(1) }
             }
+            // Somebody else may have one open for a moment.
+            for _ in 0..<100 where count() > before { usleep(50_000) }
             exit(count() <= before ? 0 : 2)
         }
     }

@@ -77,7 +77,7 @@ final class TestCoordinator {
     /// Starts a worker; with `hello` nil nothing is said to it.
     init(
         leases: Int = 16, roots: [String] = [], profile: TransferProfile = TransferProfile(), greets: Bool = true,
-        hello: Hello? = nil
+        hello: Hello? = nil, longestWait: Int32 = 250
     ) throws {
         segment = try SharedSegment.create(workers: 1, transfersPerWorker: 16)
         let pair = try ControlSocket.pair()
@@ -86,7 +86,8 @@ final class TestCoordinator {
         let memory = try segment.descriptor.duplicated(atLeast: 3).release()
         let status = status
         thread = try NamedThread.start(name: "test-worker") {
-            status.value = Worker.run(control: control, segment: memory, isOwnProcess: false)
+            status.value = Worker.run(
+                control: control, segment: memory, isOwnProcess: false, longestWait: longestWait)
         }
         guard greets else { return }
         let places = try roots.map { try WorkerRoot(existing: $0) }
@@ -134,7 +135,7 @@ final class TestCoordinator {
                 }
             }
             guard let sent else {
-                guard isOpen, !isGone, wait(POLLOUT, seconds: 10) else { return }
+                guard isOpen, !isGone, wait(POLLOUT, seconds: 60) else { return }
                 continue
             }
             for descriptor in outgoing.sent(sent) { close(descriptor) }
@@ -151,7 +152,7 @@ final class TestCoordinator {
         while true {
             if let found = try incoming.next(WorkerMessage.read) { return (found.message, found.descriptors) }
             if isAtEnd { return nil }
-            try #require(wait(POLLIN, seconds: 30), "the worker says nothing")
+            try #require(wait(POLLIN, seconds: 60), "the worker says nothing")
             var descriptors: [Int32] = []
             _ = try incoming.fill { room in
                 switch try ControlSocket.receive(socket, into: room, descriptors: &descriptors) {
