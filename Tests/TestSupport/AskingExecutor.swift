@@ -28,7 +28,7 @@ package final class AskingExecutor: TaskExecutor {
             question()
             isAnswered.signal()
         }
-        if isAnswered.wait(timeout: .now() + 10) == .timedOut { unanswered.wrappingAdd(1, ordering: .releasing) }
+        if isAnswered.wait(timeout: .now() + 60) == .timedOut { unanswered.wrappingAdd(1, ordering: .releasing) }
         DispatchQueue(label: "running").async {
             job.runSynchronously(on: self.asUnownedTaskExecutor())
             self.running.wrappingSubtract(1, ordering: .acquiringAndReleasing)

@@ -23,7 +23,7 @@ struct CacheKeeperTests {
         let stored = keeper.write(.append(record(5000)), to: store)
         let last = keeper.commit(of: stored, after: change)
         var told: [Bool] = []
-        for _ in 0..<20_000 where told.isEmpty {
+        for _ in 0..<120_000 where told.isEmpty {
             told = keeper.takeCommitted().filter { $0.commit == last }.map(\.isStored)
             MonotonicClock.sleep(for: .microseconds(500))
         }

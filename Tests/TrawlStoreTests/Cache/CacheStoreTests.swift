@@ -417,6 +417,7 @@ struct CacheStoreTests {
             }
         }
         for round in 0..<1500 { store.put(round % 40, body: bodies[round % 40]) }
+        waitUntil { hits.withLock { $0 } > 0 }
         isOver.withLock { $0 = true }
         threads.forEach { $0.join() }
         #expect(wrong.withLock { $0 } == 0)
@@ -427,9 +428,9 @@ struct CacheStoreTests {
     }
 }
 
-/// Waits for what another thread does; gives up after ten seconds.
+/// Waits for what another thread or process does; gives up after two minutes.
 func waitUntil(_ condition: () -> Bool) {
-    for _ in 0..<2000 {
+    for _ in 0..<24_000 {
         if condition() { return }
         usleep(5000)
     }

@@ -70,9 +70,13 @@ struct OrphanSweepTests {
         try leaveOrphans()
         let store = try open()
         #expect(store.clear() == .removed(1))
+        // Who closes waits a second for a sweep.
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
         store.close()
         #expect(scratch.blobFiles == [])
-        try open().close()
+        let next = try open()
+        waitUntil { !next.pending.withLock { $0.isSweeping } }
+        next.close()
         #expect(scratch.blobFiles == [])
         #expect(marks == [])
     }

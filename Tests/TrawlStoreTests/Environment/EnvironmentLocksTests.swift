@@ -105,7 +105,7 @@ struct EnvironmentLocksTests {
         unlink(scratch.data)
         try environment.put(500, [1])
         // It ends when a write of its own fails.
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60)
         var last: UInt64 = 0
         while last < 1000, ContinuousClock.now < end {
             last = try environment.read { snapshot throws(StoreError) in try snapshot.last(Sample.numbers)?.key ?? 0 }
@@ -150,7 +150,7 @@ struct EnvironmentLocksTests {
 
     /// Opens, also where the machine kept the reader from its end for longer than closing waits.
     private func openPatiently() throws -> Environment {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60)
         while true {
             do {
                 return try open()

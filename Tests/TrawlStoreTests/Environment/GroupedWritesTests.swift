@@ -204,7 +204,7 @@ struct GroupedWritesTests {
                     let accepted = writes.submit(.soon, insists: false, enough: 5, write)
                     #expect(accepted == .accepted(waiting: Int(index) + 1))
                 }
-                for _ in 0..<5 { #expect(done.wait(timeout: .now() + 10) == .success) }
+                for _ in 0..<5 { #expect(done.wait(timeout: .now() + 60) == .success) }
                 #expect(try environment.information().lastTransaction == before + 1)
             }
         }
@@ -221,7 +221,7 @@ struct GroupedWritesTests {
                 } completion: { _ in
                     done.signal()
                 }
-                #expect(done.wait(timeout: .now() + 10) == .success)
+                #expect(done.wait(timeout: .now() + 60) == .success)
             }
             #expect(try environment.get(1) == [1])
         }

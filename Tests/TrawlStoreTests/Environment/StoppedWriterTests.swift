@@ -78,7 +78,7 @@ struct StoppedWriterTests {
             try Environment.open(directory: scratch.path + "/\(number)", settings: Sample.settings()).close()
         }
         #expect(clmdb_lock_byte(file, 0, 0, 0) == 0)
-        #expect(isOver.wait(timeout: .now() + 20) == .success)
+        #expect(isOver.wait(timeout: .now() + 60) == .success)
     }
 
     @Test("of writes that wait in groups those that insist are done when it is gone, and the others fail soon")
@@ -104,12 +104,12 @@ struct StoppedWriterTests {
         }
         submit(1001, insists: true, isDone)
         submit(1002, insists: false, hasFailed)
-        #expect(hasFailed.wait(timeout: .now() + 20) == .success)
+        #expect(hasFailed.wait(timeout: .now() + 60) == .success)
         submit(1003, insists: false, hasFailed)
-        #expect(hasFailed.wait(timeout: .now() + 20) == .success)
+        #expect(hasFailed.wait(timeout: .now() + 60) == .success)
         #expect(outcomes.withLock { $0 } == [1002: false, 1003: false])
         child.kill()
-        #expect(isDone.wait(timeout: .now() + 20) == .success)
+        #expect(isDone.wait(timeout: .now() + 60) == .success)
         #expect(outcomes.withLock { $0 } == [1001: true, 1002: false, 1003: false])
         #expect(try environment.get(1001) == [1])
     }
@@ -151,7 +151,7 @@ struct StoppedWriterTests {
                 done.signal()
             }
             child.kill()
-            #expect(done.wait(timeout: .now() + 20) == .success)
+            #expect(done.wait(timeout: .now() + 60) == .success)
         }
         #expect(try environment.get(7) == [7])
     }
@@ -182,7 +182,7 @@ struct StoppedWriterTests {
         #expect(third.wait() == 0)
         #expect(try environment.get(5000) == nil)
         Environment.resumeWrites()
-        #expect(done.wait(timeout: .now() + 20) == .success)
+        #expect(done.wait(timeout: .now() + 60) == .success)
         #expect(try environment.get(5000) == [5])
         #expect(try environment.get(21) != nil)
     }

@@ -36,7 +36,10 @@ enum Sample {
 
 extension Environment {
     func put(_ key: UInt64, _ value: [UInt8]) throws {
-        try write { transaction throws(StoreError) in try transaction.put(Sample.numbers, key, value) }
+        // Other processes may write for long, on a busy machine.
+        try write(patience: .seconds(60)) { transaction throws(StoreError) in
+            try transaction.put(Sample.numbers, key, value)
+        }
     }
 
     func get(_ key: UInt64) throws -> [UInt8]? {
