@@ -22,6 +22,8 @@ package final class StateStore: Sendable {
     /// The directory of the environment.
     package let directory: String
     private let openingPatience: Duration
+    /// For so long nobody tries again to open what could not be opened.
+    private let retryPause: Duration
     private let words: CurrentWords
     private let state = Guarded(State())
     /// Whether `state` had an environment: the lock is for who may have to open it.
@@ -31,26 +33,25 @@ package final class StateStore: Sendable {
     /// Held while the environment is opened, which waits for the disk.
     private let opening = PlainMutex()
 
-    /// For so long nobody tries again to open what could not be opened.
-    private static let patience = Duration.seconds(2)
-
     /// Opens the state of a store directory; both are made when they are not there.
     ///
     /// - Parameters:
     ///   - store: The store's directory, absolute.
     ///   - openingPatience: How long opening and closing the environment wait for other processes that do the same.
+    ///   - retryPause: For how long nobody tries again to open what could not be opened.
     package static func open(
-        store: String, openingPatience: Duration = .seconds(10)
+        store: String, openingPatience: Duration = .seconds(10), retryPause: Duration = .seconds(2)
     ) throws(StoreError) -> StateStore {
         try StoreDirectory.make(store)
         let directory = store + "/state"
         try StoreDirectory.make(directory)
-        return StateStore(directory, openingPatience)
+        return StateStore(directory, openingPatience, retryPause)
     }
 
-    private init(_ directory: String, _ openingPatience: Duration) {
+    private init(_ directory: String, _ openingPatience: Duration, _ retryPause: Duration) {
         self.directory = directory
         self.openingPatience = openingPatience
+        self.retryPause = retryPause
         words = CurrentWords(of: directory)
     }
 
@@ -221,7 +222,7 @@ package final class StateStore: Sendable {
             } catch {
                 state.withLock { state in
                     state.problem = error
-                    state.nextTry = MonotonicClock.now().advanced(by: Self.patience)
+                    state.nextTry = MonotonicClock.now().advanced(by: retryPause)
                 }
                 throw error
             }

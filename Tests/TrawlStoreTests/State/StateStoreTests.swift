@@ -175,7 +175,8 @@ struct StateStoreTests {
         let file = open(path, O_RDWR | O_CLOEXEC)
         defer { close(file) }
         #expect(clmdb_lock_byte(file, 0, 2, 0) == 0)
-        let state = try StateStore.open(store: store, openingPatience: .milliseconds(20))
+        let state = try StateStore.open(
+            store: store, openingPatience: .milliseconds(20), retryPause: .seconds(3600))
         defer { state.close() }
         #expect(throws: StoreError.locked(path: path)) { try state.read(.cookies) { _ in 1 } }
         #expect(state.problem == StoreError.locked(path: path))
@@ -210,7 +211,7 @@ struct StateStoreTests {
         let first = try StateStore.open(store: store)
         try first.set("a=1; Max-Age=60", from: "http://x.org/")
         first.close()
-        let state = try StateStore.open(store: store)
+        let state = try StateStore.open(store: store, openingPatience: .seconds(3600))
         // As by a process that is stopped while it opens the files.
         let file = open(store + "/state/environment.lock", O_RDWR | O_CLOEXEC)
         defer { close(file) }
