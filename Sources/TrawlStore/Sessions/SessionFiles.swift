@@ -90,6 +90,7 @@ struct SessionFiles {
             let isOld = found == 0 && now - changed > 60
             if isOld, FileLock.take(file) == 0 {
                 if afterTwoPurges, size == 0 { _ = ftruncate(file, 1) } else { unlink(path) }
+                FileLock.release(file)
             }
             Glibc.close(file)
             return true
@@ -121,6 +122,9 @@ struct SessionFiles {
         // Without rights to look it is nobody's to purge.
         guard opened >= 0 else { return opened != -ENOENT }
         defer { Glibc.close(opened) }
-        return FileLock.take(opened) != 0
+        guard FileLock.take(opened) == 0 else { return true }
+        // Closing alone would leave it to a process that is just being started.
+        FileLock.release(opened)
+        return false
     }
 }

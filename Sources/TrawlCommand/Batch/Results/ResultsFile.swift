@@ -77,6 +77,11 @@ final class ResultsFile {
         try mend(size: Int64(info.st_size))
     }
 
+    /// Gives up the lock: closing alone would leave it to a process that is just being started.
+    deinit {
+        if end != nil { FileLock.release(descriptor.rawValue) }
+    }
+
     /// To be called before the first record is appended.
     ///
     /// - Parameter changed: Called on another thread when there is room again, and when writing has failed.

@@ -107,6 +107,12 @@ final class GuardFile: Sendable {
         text.append(UInt8(ascii: "\n"))
         guard pwrite(descriptor.rawValue, text, text.count, 0) == text.count else { throw .last("write \(path)") }
     }
+
+    /// A process that is just being started has copies of all descriptors: closing ours would leave it a user.
+    deinit {
+        // In a copy of the process made by fork the lock is not ours to give up.
+        if !ForkMark.isCopy { _ = clmdb_lock_byte(descriptor.rawValue, GuardFile.usersByte, 0, 0) }
+    }
 }
 
 /// What one opener of an environment leaves for the next.
