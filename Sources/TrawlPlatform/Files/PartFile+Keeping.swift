@@ -65,10 +65,11 @@ extension PartFile {
     ///   - path: As `keep` gave it.
     ///   - destination: Absolute.
     ///   - length: At least 1.
+    ///   - patience: How long somebody is waited for who has it open.
     /// - Throws: `invalidPath` for a path that is no such file's, of another directory than the destination's, or of a
     ///   file that is shorter; `EBUSY` when somebody else has it open.
     package static func reopen(
-        kept path: String, for destination: String, length: UInt64
+        kept path: String, for destination: String, length: UInt64, patience: Duration = FileLock.moment
     ) throws(OutputError) -> PartFile {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
             let end = destination.utf8.lastIndex(of: UInt8(ascii: "/")),
@@ -85,7 +86,7 @@ extension PartFile {
                 withCString(name) { cplatform_openat(directory.descriptor.rawValue, $0, flags, 0) }
             }
             let file = try Descriptor.adopt(found, "openat")
-            try claim(file.rawValue, as: name, in: directory.descriptor.rawValue)
+            try claim(file.rawValue, as: name, in: directory.descriptor.rawValue, within: patience)
             let size = cplatform_regular_size(file.rawValue)
             guard size >= 0, UInt64(size) >= length else { throw SystemError(errno: EINVAL, call: "fstat") }
             _ = try check(cplatform_truncate(file.rawValue, Int64(length)), "ftruncate")
@@ -105,9 +106,11 @@ extension PartFile {
     /// published it.
     ///
     /// - Throws: `EBUSY` when somebody has it open, or the name is another file's by now.
-    static func claim(_ file: Int32, as name: [UInt8], in directory: Int32) throws(SystemError) {
+    static func claim(
+        _ file: Int32, as name: [UInt8], in directory: Int32, within patience: Duration = FileLock.moment
+    ) throws(SystemError) {
         // Where there are no locks it is taken without.
-        if FileLock.take(file, within: FileLock.moment) == EWOULDBLOCK {
+        if FileLock.take(file, within: patience) == EWOULDBLOCK {
             throw SystemError(errno: EBUSY, call: "flock")
         }
         var named = stat()

@@ -13,13 +13,13 @@ package final class OpenSession: Sendable {
     private let lock: Descriptor
     private let path: String
 
-    fileprivate init(id: SessionID, path: String) throws(SystemError) {
+    fileprivate init(id: SessionID, path: String, patience: Duration) throws(SystemError) {
         self.id = id
         self.path = path
         let opened = cblob_openat(AT_FDCWD, path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
         lock = try BlobDirectory.adopt(opened, "openat")
         // Nobody else ever has the lock but who looks whether somebody has (`isHeld`).
-        let locked = FileLock.take(lock.rawValue, within: FileLock.moment)
+        let locked = FileLock.take(lock.rawValue, within: patience)
         if locked != 0 { throw SystemError(errno: locked, call: "flock") }
     }
 
@@ -41,10 +41,12 @@ struct SessionFiles {
     }
 
     /// Starts a session.
-    func begin(_ id: SessionID) throws(StoreError) -> OpenSession {
+    ///
+    /// - Parameter patience: How long those are waited for who look at its file.
+    func begin(_ id: SessionID, patience: Duration = FileLock.moment) throws(StoreError) -> OpenSession {
         try StoreDirectory.make(directory)
         do throws(SystemError) {
-            return try OpenSession(id: id, path: path(of: id))
+            return try OpenSession(id: id, path: path(of: id), patience: patience)
         } catch {
             throw .from(error)
         }
