@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlJSON
@@ -87,6 +88,21 @@ struct ResultsFileTests {
         #expect(error?.status == ExitStatus.cannotCreate)
         #expect(error?.message.contains("in use by another run") == true)
         withExtendedLifetime(first) {}
+    }
+
+    @Test("the next run has it, although a process that is being started has a copy of its descriptor")
+    func copied() throws {
+        let directory = try ScratchDirectory()
+        let path = directory.path + "/results"
+        var copies: [Int32] = []
+        defer { for copy in copies { close(copy) } }
+        do {
+            let file = try ResultsFile(path)
+            copies = try OpenDescriptors.copies(of: path)
+            #expect(copies.count == 1)
+            withExtendedLifetime(file) {}
+        }
+        _ = try ResultsFile(path)
     }
 
     @Test("where the file system has no locks it is used without one", arguments: [ENOSYS, ENOLCK, EOPNOTSUPP])

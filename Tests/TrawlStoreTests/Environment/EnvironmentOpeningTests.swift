@@ -190,6 +190,23 @@ struct EnvironmentOpeningTests {
         try use(settings) { environment throws in #expect(try environment.get(2) == [2]) }
     }
 
+    @Test("who has closed it is no user, although a process that is being started has a copy of its descriptor")
+    func copiedGuard() throws {
+        var settings = Sample.settings()
+        settings.bootIdentity = "first"
+        settings.recover = { transaction throws(StoreError) in try transaction.put(Sample.numbers, 2, [9]) }
+        var copies: [Int32] = []
+        defer { for copy in copies { close(copy) } }
+        try use(settings) { environment throws in
+            try environment.put(1, [1])
+            copies = try OpenDescriptors.copies(of: scratch.environment + "/environment.lock")
+            #expect(copies.count == 1)
+        }
+        // Who opens it alone puts right what a start of the machine may have mixed.
+        settings.bootIdentity = "second"
+        try use(settings) { environment throws in #expect(try environment.get(2) == [9]) }
+    }
+
     @Test(
         "after a start of the machine a cache that mixes old and new pages can be read and written, or begins empty",
         arguments: 0..<24)
