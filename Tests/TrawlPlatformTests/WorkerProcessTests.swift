@@ -104,7 +104,8 @@ struct WorkerProcessTests {
             try NamedThread.start(name: "opener", stackSize: 1 << 17) {
                 while !shared.stop.load(ordering: .relaxed) {
                     let file = open("/dev/null", O_RDONLY)
-                    sched_yield()
+                    // Others have something to do too.
+                    usleep(2000)
                     if file >= 0 { close(file) }
                 }
             }
