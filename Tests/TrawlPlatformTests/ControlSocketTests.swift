@@ -50,6 +50,7 @@ struct ControlSocketTests {
     func closed() throws {
         let pair = try ControlSocket.pair()
         let here = pair.keepingHere()
+        awaitHangUp(here.rawValue)
         #expect(errorNumber { _ = try withBytes("x") { try ControlSocket.send(here.rawValue, $0) } } == EPIPE)
     }
 
@@ -59,6 +60,7 @@ struct ControlSocketTests {
         _ = try withBytes("unread") { try ControlSocket.send(pair.here.rawValue, $0) }
         _ = try withBytes("last words") { try ControlSocket.send(pair.there.rawValue, $0) }
         let here = pair.keepingHere()
+        awaitHangUp(here.rawValue)
         var descriptors: [Int32] = []
         #expect(try receive(here.rawValue, &descriptors) == .bytes(10))
         #expect(try receive(here.rawValue, &descriptors) == .endOfStream)

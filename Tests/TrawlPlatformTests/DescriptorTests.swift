@@ -13,6 +13,7 @@ struct DescriptorTests {
         let here = pair.keepingHere()
         #expect(try look(here.rawValue) == .wouldBlock)
         copy = nil
+        awaitHangUp(here.rawValue)
         #expect(try look(here.rawValue) == .endOfStream)
     }
 

@@ -24,7 +24,10 @@ struct PacedDescriptorTests {
         #expect(taken > 0 && taken < bytes.count)
         let more = try bytes.withUnsafeBytes { try paced.write($0) }
         #expect(more == 0)
+        let opened = paced.rawValue
+        let writer = try #require(opened)
         close(reader)
+        awaitHangUp(writer)
         sigset_t.blocking(SIGPIPE) {
             let number = errorNumber { _ = try bytes.withUnsafeBytes { try paced.write($0) } }
             #expect(number == EPIPE)

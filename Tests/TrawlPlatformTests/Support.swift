@@ -82,6 +82,13 @@ func openCount(ofTheFileOf fd: Int32) -> Int {
     }
 }
 
+/// Waits for the end of the other side, which a child of another test has open too while it is between fork and exec.
+func awaitHangUp(_ fd: Int32) {
+    var watched = pollfd(fd: fd, events: 0, revents: 0)
+    let count = poll(&watched, 1, 60_000)
+    #expect(count == 1)
+}
+
 func isCloseOnExec(_ fd: Int32) -> Bool { fcntl(fd, F_GETFD) & FD_CLOEXEC != 0 }
 
 /// Reads a stream to its end, waiting where needed.

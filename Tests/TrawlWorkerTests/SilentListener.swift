@@ -7,7 +7,8 @@ final class SilentListener {
     private var descriptors: [Int32] = []
 
     init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let listener = socket(AF_INET, kind, 0)
         descriptors.append(listener)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -23,7 +24,7 @@ final class SilentListener {
         try #require(isListening)
         // One is taken in; the others wait.
         for _ in 0..<4 {
-            let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            let filler = socket(AF_INET, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
             descriptors.append(filler)
             withUnsafePointer(to: address) { pointer in
                 _ = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(filler, $0, length) }

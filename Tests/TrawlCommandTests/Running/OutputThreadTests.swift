@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 
@@ -11,7 +12,8 @@ struct OutputThreadTests {
         private(set) var ends: [Int32] = [-1, -1]
 
         init() throws(SystemError) {
-            guard pipe(&ends) == 0 else { throw SystemError(errno: errno, call: "pipe") }
+            guard let made = OwnDescriptors.pipe() else { throw SystemError(errno: errno, call: "pipe2") }
+            ends = made
         }
 
         deinit { for end in ends where end >= 0 { close(end) } }
@@ -112,16 +114,15 @@ struct OutputThreadTests {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let server = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
-                guard bind(listener, address, size) == 0, listen(listener, 1) == 0,
-                    getsockname(listener, address, &size) == 0, connect(client, address, size) == 0
-                else { return -1 }
-                return accept(listener, nil, nil)
+        let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listener, address, size) == 0 && listen(listener, 1) == 0
+                    && getsockname(listener, address, &size) == 0 && connect(client, address, size) == 0
             }
         }
-        try #require(server >= 0)
-        return [client, server]
+        try #require(isConnected)
+        guard let server = try LocalSocket.accept(listener) else { throw SystemError(errno: EAGAIN, call: "accept") }
+        return [client, server.release()]
     }
 
     @Test("where next to nothing may wait there is room again all the same", arguments: [1, 2, 3])

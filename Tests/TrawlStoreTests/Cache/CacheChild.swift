@@ -28,6 +28,7 @@ final class CacheChild {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        CacheChild.closeOthers(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
         let environment: [UnsafeMutablePointer<CChar>?] = [
@@ -40,6 +41,14 @@ final class CacheChild {
         output = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
         self.pid = pid
         try #require(result == 0)
+    }
+
+    /// Has the child begin with its standard streams alone: an end that another test closes is not kept open there.
+    private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) {
+        typealias Add = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        // Of glibc 2.34, hidden from Swift behind a macro.
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+        _ = unsafeBitCast(symbol, to: Add.self)(&actions, 3)
     }
 
     deinit { if !isOver { _ = kill() } }
