@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -165,14 +166,18 @@ struct StoringTests {
 
     /// Where each field is looked for among all members, this takes minutes.
     @Test(
-        "however many fields are named in a head of many fields, it is read in no time", .timeLimit(.minutes(1)),
+        "however many fields are named in a head of many fields, it is read in no time", .timeLimit(.minutes(10)),
         arguments: [false, true])
     func manyNamedFields(byNoCache: Bool) throws {
         let named = (100_000..<140_000).map { "x-\($0)" }.joined(separator: ",")
         let list = byNoCache ? ("Cache-Control", "max-age=60, no-cache=\"\(named)\"") : ("Connection", named)
         let others = (200_000..<240_000).map { ("X-\($0)", "1") }
-        let response = try #require(
-            stored([("Date", date(0)), ("Cache-Control", "max-age=60"), list, ("X-139999", "1")] + others))
+        var found: StoredResponse?
+        let time = ProcessorTime.spent {
+            found = stored([("Date", date(0)), ("Cache-Control", "max-age=60"), list, ("X-139999", "1")] + others)
+        }
+        #expect(time < .seconds(60))
+        let response = try #require(found)
         #expect(response.head.fields.first("X-139999") == nil)
         #expect(response.head.fields.first("X-200000") == "1")
         #expect(response.head.fields.count == others.count + (byNoCache ? 3 : 2))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TrawlPlatform
 
-@Suite("Lookups of names", .timeLimit(.minutes(1)))
+@Suite("Lookups of names", .timeLimit(.minutes(10)))
 struct NameLookupTests {
     @Test("a call that was given up counts until it has ended, and no longer")
     func accounting() async throws {

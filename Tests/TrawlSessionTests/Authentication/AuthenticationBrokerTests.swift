@@ -140,11 +140,13 @@ struct AuthenticationBrokerTests {
     }
 
     // Work that grows with the line would take minutes.
-    @Test("leaving from the middle of a long line is as cheap as from its front", .timeLimit(.minutes(1)))
+    @Test("leaving from the middle of a long line is as cheap as from its front", .timeLimit(.minutes(10)))
     func long() {
         var broker = broker(waiting: 2...200_000)
-        for asker in stride(from: 200_000, to: 2, by: -1) { _ = broker.left(space, by: asker) }
-        #expect(broker.waiting(for: space) == 1)
+        let time = ProcessorTime.spent {
+            for asker in stride(from: 200_000, to: 2, by: -1) { _ = broker.left(space, by: asker) }
+        }
+        #expect(broker.waiting(for: space) == 1 && time < .seconds(60))
         #expect(broker.left(space, by: 1) == .ask(2))
     }
 

@@ -5,7 +5,7 @@ import TrawlPlatform
 
 @testable import TrawlStore
 
-@Suite("Bringing commits to the disk", .timeLimit(.minutes(1)))
+@Suite("Bringing commits to the disk", .timeLimit(.minutes(10)))
 struct SyncThreadTests {
     @Test("who asks does not wait for the disk, and what is asked for meanwhile is done after that")
     func besides() throws {

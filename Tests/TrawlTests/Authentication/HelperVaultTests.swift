@@ -3,7 +3,7 @@ import Testing
 
 @testable import Trawl
 
-@Suite("Why a helper has not done what it was asked for, ASI-AUTH-11", .timeLimit(.minutes(1)))
+@Suite("Why a helper has not done what it was asked for, ASI-AUTH-11", .timeLimit(.minutes(10)))
 struct HelperVaultTests {
     private let item = VaultItem(scheme: "https", host: "a.example", port: 443, realm: "r")
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Trawl
 
-@Suite("What a vault is told at the end", .timeLimit(.minutes(1)))
+@Suite("What a vault is told at the end", .timeLimit(.minutes(10)))
 struct VaultWorkTests {
     private actor Steps {
         var done: [String] = []

@@ -5,7 +5,7 @@ import TrawlHTTP
 
 @Suite("A driver that comes when its coordinator has been shut down")
 struct LateDriverTests {
-    @Test("it comes to its end all the same, and what it starts is refused", .timeLimit(.minutes(1)))
+    @Test("it comes to its end all the same, and what it starts is refused", .timeLimit(.minutes(10)))
     func late() async throws {
         var configuration = Configuration()
         configuration.workers = 0

@@ -6,7 +6,7 @@ import TrawlStore
 
 @testable import Trawl
 
-@Suite("Hosts that take secure transport only, and what keeping them costs", .timeLimit(.minutes(1)))
+@Suite("Hosts that take secure transport only, and what keeping them costs", .timeLimit(.minutes(10)))
 struct SecureHostsTests {
     /// Runs `body` with the hosts of two coordinators of one store.
     private func withStore(
