@@ -273,7 +273,9 @@ struct ResultsFileTests {
             var (named, open) = (stat(), stat())
             stat(path, &named)
             // No other thread opens anything under the number that gets free.
-            var none = rlimit(rlim_cur: 3, rlim_max: 3)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(7), &limit)
+            var none = rlimit(rlim_cur: 3, rlim_max: limit.rlim_max)
             setrlimit(__rlimit_resource_t(7), &none)
             // What cannot be closed stands for what was not stored.
             for number in 3..<256 as Range<Int32> where fstat(number, &open) == 0 && open.st_ino == named.st_ino {
@@ -282,6 +284,7 @@ struct ResultsFileTests {
             guard case .broken(let message) = outputs.close(), message.hasSuffix("/results: Bad file descriptor") else {
                 exit(2)
             }
+            setrlimit(__rlimit_resource_t(7), &limit)
             // The end of the object would close a number that is no longer its own.
             exit(0)
         }
