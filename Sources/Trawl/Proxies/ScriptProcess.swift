@@ -17,10 +17,6 @@ final class ScriptProcess {
         case died
     }
 
-    /// How long the script may reckon about one question, as its process's time on a processor.
-    static let longestRun = Duration.seconds(5)
-    /// How long that may take where processors are busy, lookups of names not counted.
-    private static let longestWait = Duration.seconds(15)
     private static let longestLookup = Duration.seconds(3)
     /// How much later than it should a wait may end without a stop.
     private static let latest = Duration.seconds(1)
@@ -62,8 +58,8 @@ final class ScriptProcess {
     /// Waits until the child has taken its script.
     private func getReady() throws(Fault) {
         if isReady { return }
-        var limit = limitFromNow()
-        switch try next(within: &limit).kind {
+        var deadline = ScriptDeadline(at: MonotonicClock.now(), processorTime)
+        switch try next(before: &deadline).kind {
         case .ready: isReady = true
         case .noEngine: throw .noEngine
         case .badScript: throw .badScript
@@ -78,11 +74,11 @@ final class ScriptProcess {
         // The child would take it for the end of the connection: the URL is at fault, and neither script nor child.
         guard question.text.count <= ScriptFrame.longest else { throw .threw }
         guard question.write(to: control.rawValue) else { throw .died }
-        var limit = limitFromNow()
+        var deadline = ScriptDeadline(at: MonotonicClock.now(), processorTime)
         // Scripts look up the host with each rule, and one question is to see one address throughout.
         var answers: [[UInt8]: [UInt8]] = [:]
         while true {
-            let frame = try next(within: &limit)
+            let frame = try next(before: &deadline)
             switch frame.kind {
             case .result: return String(decoding: frame.text, as: UTF8.self)
             case .failure: throw .threw
@@ -96,7 +92,7 @@ final class ScriptProcess {
                     let began = MonotonicClock.now()
                     answer = Self.answer(frame.text)
                     answers[frame.text] = answer
-                    limit.wait(for: began.duration(to: MonotonicClock.now()))
+                    deadline.postpone(by: began.duration(to: MonotonicClock.now()))
                 }
                 guard ScriptFrame(.answer, answer).write(to: control.rawValue) else { throw .died }
             case .question, .answer, .ready, .noEngine, .badScript: throw .died
@@ -126,29 +122,6 @@ final class ScriptProcess {
         return Array((text ?? "").utf8)
     }
 
-    /// How long the child may take for an answer, from now on.
-    private struct Limit {
-        /// When to look how much of its time the child has had.
-        var look: MonotonicInstant
-        /// When it has taken too long whatever it had.
-        var end: MonotonicInstant
-        /// The child's time on a processor at which it has taken too long.
-        let time: Duration
-
-        /// Something else took that long.
-        mutating func wait(for time: Duration) {
-            look = look.advanced(by: time)
-            end = end.advanced(by: time)
-        }
-    }
-
-    private func limitFromNow() -> Limit {
-        let now = MonotonicClock.now()
-        return Limit(
-            look: now.advanced(by: Self.longestRun), end: now.advanced(by: Self.longestWait),
-            time: processorTime + Self.longestRun)
-    }
-
     /// What the child has had of processors.
     private var processorTime: Duration {
         var (clock, time) = (clockid_t(), timespec())
@@ -160,8 +133,8 @@ final class ScriptProcess {
 
     /// The next frame.
     ///
-    /// - Parameter limit: When the script has taken too long; later where this process was stopped meanwhile.
-    private func next(within limit: inout Limit) throws(Fault) -> ScriptFrame {
+    /// - Parameter deadline: When the script has taken too long; later where this process was stopped meanwhile.
+    private func next(before deadline: inout ScriptDeadline) throws(Fault) -> ScriptFrame {
         var buffer = [UInt8](repeating: 0, count: 4 << 10)
         while true {
             do throws(ScriptFrame.BadFrame) {
@@ -170,19 +143,15 @@ final class ScriptProcess {
                 throw .died
             }
             let before = MonotonicClock.now()
-            let left = max(.zero, before.duration(to: limit.look))
+            let left = max(.zero, before.duration(to: deadline.look))
             let milliseconds = left > .zero ? Int32(clamping: left.clampedNanoseconds / 1_000_000 + 1) : 0
             var watched = pollfd(fd: control.rawValue, events: Int16(POLLIN), revents: 0)
             let found = poll(&watched, 1, milliseconds)
-            let waited = before.duration(to: MonotonicClock.now())
-            if waited > left + Self.latest { limit.wait(for: waited - left) }
+            let now = MonotonicClock.now()
+            let late = before.duration(to: now) - left
+            if late > Self.latest { deadline.postpone(by: late) }
             guard found > 0 else {
-                let now = MonotonicClock.now()
-                if left == .zero {
-                    let unused = limit.time - processorTime
-                    guard unused > .zero, now < limit.end else { throw .tookTooLong }
-                    limit.look = min(limit.end, now.advanced(by: unused))
-                }
+                if left == .zero, deadline.isOver(at: now, processorTime) { throw .tookTooLong }
                 continue
             }
             let count = recv(control.rawValue, &buffer, buffer.count, 0)
