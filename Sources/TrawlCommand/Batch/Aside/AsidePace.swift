@@ -14,9 +14,9 @@ struct AsidePace {
     /// Lines that may be set aside between two looks at answers even if none starts.
     static let inASpell = 512
     /// How many times as long as a spell without a start it is before the next one.
-    static let rest: UInt64 = 3
+    static let rest = 3
     /// And how long a spell counts at most: the process may have been stopped in it.
-    static let longestSpell: UInt64 = 1_000_000_000
+    static let longestSpell = Duration.seconds(1)
 
     private var left = AsidePace.most
     private var filledAt: MonotonicInstant
@@ -60,8 +60,8 @@ struct AsidePace {
     mutating func endSpell(from start: MonotonicInstant, to end: MonotonicInstant) {
         let lines = asideInSpell + startedInSpell
         if unpaid > 0 {
-            let time = min(end.nanoseconds - min(start.nanoseconds, end.nanoseconds), Self.longestSpell)
-            restsUntil = end.advanced(by: .nanoseconds(Int64(time * UInt64(unpaid) / UInt64(lines) * Self.rest)))
+            let time = min(max(.zero, start.duration(to: end)), Self.longestSpell)
+            restsUntil = end.advanced(by: time * unpaid * Self.rest / lines)
         }
         (asideInSpell, startedInSpell) = (0, 0)
     }
