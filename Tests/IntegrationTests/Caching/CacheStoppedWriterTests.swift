@@ -304,6 +304,8 @@ struct CacheStoppedWriterTests {
             process.arguments =
                 ["batch", "--store", store, "--cache-size", "32M", "-q", "--progress", "none", "--no-files"]
                 + ["--workers", "2", "--results", results, directory.file("list")]
+            // It is killed, and what it leaves is to go with the test.
+            process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": directory.path]) { $1 }
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice

@@ -81,6 +81,39 @@ struct StoppedWriterTests {
         #expect(isOver.wait(timeout: .now() + 60) == .success)
     }
 
+    @Test("the time for which this process is stopped is no waiting for another that opens")
+    func stoppedWhileLocked() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            // With more patience where the machine alone took so much.
+            for seconds in [2, 10, 40] where try Self.opens(within: seconds, stoppedFor: seconds + 1) { exit(0) }
+            exit(1)
+        }
+    }
+
+    /// Whether an environment is opened that another opener leaves only when this process was stopped for so long.
+    private static func opens(within patience: Int, stoppedFor seconds: Int) throws -> Bool {
+        let scratch = try ScratchDirectory()
+        try Environment.open(directory: scratch.environment, settings: Sample.settings()).close()
+        let file = Glibc.open(scratch.environment + "/environment.lock", O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        guard clmdb_lock_byte(file, 0, 2, 0) == 0 else { return false }
+        var settings = Sample.settings()
+        settings.openingPatience = .seconds(patience)
+        let (waiting, directory, isOver) = (settings, scratch.environment, DispatchSemaphore(value: 0))
+        let isOpened = Guarded(false)
+        Thread.detachNewThread {
+            if let environment = try? Environment.open(directory: directory, settings: waiting) {
+                environment.close()
+                isOpened.withLock { $0 = true }
+            }
+            isOver.signal()
+        }
+        // Comes back when it was stopped and goes on.
+        _ = system("kill -STOP $PPID & sleep \(seconds); kill -CONT $PPID")
+        guard clmdb_lock_byte(file, 0, 0, 0) == 0 else { return false }
+        return isOver.wait(timeout: .now() + 60) == .success && isOpened.withLock { $0 }
+    }
+
     @Test("of writes that wait in groups those that insist are done when it is gone, and the others fail soon")
     func groups() throws {
         let environment = try open()
