@@ -37,24 +37,15 @@ struct CoordinatorDeathTests {
     func exits() async throws {
         let directory = try TemporaryDirectory()
         let bytes = ReferenceBytes.bytes(300_000)
-        let end = Occasion()
-        let origin = try ScriptedOrigin { _ in
-            var answer = ScriptedOrigin.Answer()
-            answer.body = Array(bytes[..<100_000])
-            answer.rest = (Array(bytes[100_000...]), end)
-            return answer
-        }
-        defer {
-            end.open()
-            origin.stop()
-        }
+        let origin = try HeldOrigin(bytes, behind: 100_000)
+        defer { origin.stop() }
         let host = try ChildProcess(
             try BuiltProducts.product("HostProgram"),
             [try BuiltProducts.trawlWorker(), directory.path, directory.path, origin.url("/bytes")])
         try #require(host.readLine() == "transferring")
         let workers = ProcessTree.children(of: host.pid)
         #expect(workers.count == 3)
-        end.open()
+        origin.letGo()
         #expect(await eventually { !host.isRunning })
         #expect(await eventually(within: Self.limit) { !workers.contains(where: isRunning) })
         #expect(try directory.names() == ["0"])

@@ -82,22 +82,15 @@ struct BatchCommandTests {
     @Test("a run whose last fetches end after a signal has done all, and says so")
     func signalledAtItsEnd() async throws {
         let bed = try BatchBed()
-        let gate = Occasion()
-        let origin = try ScriptedOrigin { _ in
-            gate.wait()
-            return .init(200, "there")
-        }
-        defer {
-            gate.open()
-            origin.stop()
-        }
+        let origin = try HeldOrigin()
+        defer { origin.stop() }
         try bed.putList((0..<3).map { origin.url("/\($0)") })
         let socket = bed.directory.file("socket")
         let run = try bed.start(["--status-socket", socket])
-        #expect(await eventually { origin.seen().count == 3 })
+        #expect(await eventually { origin.count == 3 })
         run.signal(SIGINT)
         #expect(await eventually { (try? StatusClient.report(socket))?["stage"] as? String == "draining" })
-        gate.open()
+        origin.letGo()
         #expect(run.exitStatus(within: 30_000) == 0, "\(bed.errors)")
         #expect(bed.errors.contains("3 fetched") && !bed.errors.contains("stopped"), "\(bed.errors)")
         #expect(bed.recordCount() == 3)
@@ -324,22 +317,15 @@ struct BatchCommandTests {
     @Test("a results file in use, one of something else, and one torn at its end")
     func resultsFiles() async throws {
         let bed = try BatchBed()
-        let gate = Occasion()
-        let origin = try ScriptedOrigin { _ in
-            gate.wait()
-            return .init(200, "there")
-        }
-        defer {
-            gate.open()
-            origin.stop()
-        }
+        let origin = try HeldOrigin()
+        defer { origin.stop() }
         try bed.putList([origin.url("/a"), origin.url("/b")])
         let run = try bed.start(["-j", "1"])
-        #expect(await eventually { origin.seen().count == 1 })
+        #expect(await eventually { origin.count == 1 })
         // It stands still meanwhile, however long that takes.
         run.signal(SIGSTOP)
         let second = try bed.run()
-        gate.open()
+        origin.letGo()
         run.signal(SIGCONT)
         #expect(second.status == 73 && second.errors.contains("in use by another run"), "\(second.errors)")
         #expect(await eventually { !run.isRunning })

@@ -3,22 +3,14 @@ import Testing
 @Suite("The progress line of trawl batch", .timeLimit(.minutes(3)))
 struct BatchProgressTests {
     /// Sends most of each body, and the rest when a test has seen what it waits for.
-    private func origin(until end: Occasion) throws -> ScriptedOrigin {
-        try ScriptedOrigin { _ in
-            var answer = ScriptedOrigin.Answer(200, String(repeating: "x", count: 60_000))
-            answer.rest = (Array("rest".utf8), after: end)
-            return answer
-        }
+    private func origin() throws -> HeldOrigin {
+        try HeldOrigin(Array(repeating: UInt8(ascii: "x"), count: 60_004), behind: 60_000)
     }
 
     @Test("it counts bytes as they come, before any fetch is over")
     func bytesInFlight() async throws {
-        let end = Occasion()
-        let origin = try origin(until: end)
-        defer {
-            end.open()
-            origin.stop()
-        }
+        let origin = try origin()
+        defer { origin.stop() }
         let bed = try BatchBed()
         try bed.putList([origin.url("/a"), origin.url("/b")])
         let run = try bed.start(["--no-cache", "--progress", "plain"])
@@ -27,26 +19,22 @@ struct BatchProgressTests {
             bed.errors.split(separator: "\n").filter { $0.hasPrefix("0/2  ") }.drop { $0.hasPrefix("0/2  0B") }
         }
         #expect(await eventually { !lines().isEmpty || !run.isRunning })
-        end.open()
+        origin.letGo()
         #expect(run.exitStatus(within: 30_000) == 0)
         #expect(!lines().isEmpty && lines().allSatisfy { !$0.hasPrefix("0/2  0B") }, "\(bed.errors)")
     }
 
     @Test("it is drawn on a terminal, of the session or not, and makes room for the summary", arguments: [true, false])
     func terminal(isControlling: Bool) async throws {
-        let end = Occasion()
-        let origin = try origin(until: end)
-        defer {
-            end.open()
-            origin.stop()
-        }
+        let origin = try origin()
+        defer { origin.stop() }
         let bed = try BatchBed()
         try bed.putList([origin.url("/a"), origin.url("/b")])
         let terminal = try TerminalProcess(
             try BuiltProducts.trawl(), bed.arguments(["--no-cache"]), isControlling: isControlling)
         let start = "0/2  [....................]  "
         #expect(await eventually { terminal.screen.lastLine.hasPrefix(start) }, "\(terminal.text)")
-        end.open()
+        origin.letGo()
         #expect(await eventually { terminal.status != nil })
         let screen = terminal.screen
         #expect(terminal.exitCode == 0 && screen.wraps == 0 && screen.strangeBytes.isEmpty, "\(terminal.text)")

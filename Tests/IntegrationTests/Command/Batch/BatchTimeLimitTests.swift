@@ -60,22 +60,15 @@ struct BatchTimeLimitTests {
     @Test("the time in which a run is stopped does not count")
     func stopped() async throws {
         let bed = try BatchBed()
-        let areStopped = Occasion()
-        let origin = try ScriptedOrigin { _ in
-            areStopped.wait()
-            return .init(200, "there")
-        }
-        defer {
-            areStopped.open()
-            origin.stop()
-        }
+        let origin = try HeldOrigin()
+        defer { origin.stop() }
         try bed.putList([origin.url()])
         let run = try bed.start(["-m", "5"])
-        #expect(await eventually { origin.seen().count == 1 })
+        #expect(await eventually { origin.count == 1 })
         let processes = ProcessTree.children(of: run.pid) + [run.pid]
         for process in processes { kill(process, SIGSTOP) }
         #expect(await eventually { processes.allSatisfy { ProcessTree.state(of: $0) == "T" } })
-        areStopped.open()
+        origin.letGo()
         // Longer than the limit.
         try await Task.sleep(for: .seconds(5))
         for process in processes { kill(process, SIGCONT) }

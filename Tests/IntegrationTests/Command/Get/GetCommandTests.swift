@@ -153,17 +153,8 @@ struct GetCommandTests {
         let packed: [UInt8] = [
             31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 76, 164, 61, 0, 0, 100, 122, 112, 175, 100, 0, 0, 0,
         ]
-        let isShown = Occasion()
-        let origin = try ScriptedOrigin { _ in
-            var answer = ScriptedOrigin.Answer(200, "", [("Content-Encoding", "gzip")])
-            answer.body = Array(packed[..<20])
-            answer.rest = (Array(packed[20...]), isShown)
-            return answer
-        }
-        defer {
-            isShown.open()
-            origin.stop()
-        }
+        let origin = try HeldOrigin(packed, behind: 20, [("Content-Encoding", "gzip")])
+        defer { origin.stop() }
         let directory = try TemporaryDirectory()
         let run = try ChildProcess(
             try BuiltProducts.trawl(),
@@ -171,7 +162,7 @@ struct GetCommandTests {
             errors: directory.file("errors"))
         func errors() -> String { String(decoding: directory.content("errors") ?? [], as: UTF8.self) }
         #expect(await eventually { errors().contains("83%") }, "\(errors())")
-        isShown.open()
+        origin.letGo()
         #expect(run.exitStatus(within: 60_000) == 0)
         #expect(!errors().contains("100B/24B"), "\(errors())")
     }
@@ -183,28 +174,19 @@ struct GetCommandTests {
             return text[text.index(text.lastIndex(of: ")") ?? text.startIndex, offsetBy: 2)...].first
         }
         let body = ReferenceBytes.bytes(60_000)
-        let isContinued = Occasion()
-        let origin = try ScriptedOrigin { _ in
-            var answer = ScriptedOrigin.Answer()
-            answer.body = Array(body[..<30_000])
-            answer.rest = (Array(body[30_000...]), isContinued)
-            return answer
-        }
-        defer {
-            isContinued.open()
-            origin.stop()
-        }
+        let origin = try HeldOrigin(body, behind: 30_000)
+        defer { origin.stop() }
         let directory = try TemporaryDirectory()
         let process = try start(
             ["-s", "-o", directory.file("x"), origin.url("/")], output: FileHandle.nullDevice,
             errors: FileHandle.nullDevice)
         let pid = process.processIdentifier
-        #expect(await eventually { origin.seen().count == 1 })
+        #expect(await eventually { origin.count == 1 })
         let worker = try #require(ProcessTree.children(of: pid).first)
         kill(pid, SIGTSTP)
         #expect(await eventually { state(pid) == "T" && state(worker) == "T" })
         kill(pid, SIGCONT)
-        isContinued.open()
+        origin.letGo()
         process.waitForEnd()
         #expect(process.terminationStatus == 0)
         #expect(directory.content("x") == body)
