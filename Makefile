@@ -97,7 +97,7 @@ test-rounds: build-tests ## all tests ROUNDS=20 times in a row, as an ordinary u
 	@Tests/rounds $(ROUNDS) $(if $(FILTER),'$(FILTER)')
 
 # The workers of tests with real processes are built with the sanitizer too.
-processes := Bandwidth BandwidthShare CacheBody CacheCoalescing CacheKill CacheOvertaking CancelStorm Connection ContentCoding \
+processes := Bandwidth BandwidthShare CacheBody CacheCoalescing CacheCoalescingFailure CacheKill CacheOvertaking CancelStorm Connection ContentCoding \
     CookieKill CoordinatorDeath Crash DecisionFailure Download Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag \
     GetList GetWriteOut HeldHead Host HostConnection HostLimit Kill LastFieldLine Leftover Lifecycle Pipe PipeMemory Poison \
     Progress QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes Response ResponseEnd Resume SecureSite \

@@ -1,21 +1,5 @@
-import Foundation
 import Testing
 import Trawl
-
-/// A program that answers questions for credentials as a test says.
-private final class Answering: FetchDecisions {
-    let asked = Locked([AuthenticationChallenge]())
-    let answer: @Sendable (AuthenticationChallenge) async -> CredentialDecision
-
-    init(_ answer: @escaping @Sendable (AuthenticationChallenge) async -> CredentialDecision) { self.answer = answer }
-
-    func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision {
-        asked.withLock { $0.append(challenge) }
-        return await answer(challenge)
-    }
-
-    var challenges: [AuthenticationChallenge] { asked.withLock { $0 } }
-}
 
 /// What became of a program that never answers of itself.
 private struct Unanswered: Sendable {
@@ -45,14 +29,6 @@ struct CredentialQuestionTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
     private static let credential = Credential(user: "me", password: "pass")
 
-    /// Knows the answer, and says it when the gate lets it.
-    private static func answering(behind gate: Gate) -> Answering {
-        Answering { _ in
-            await gate.enter()
-            return .use(credential)
-        }
-    }
-
     private func run(
         _ answering: Answering, origin: @escaping @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer,
         _ body: (CacheScene, Coordinator) async throws -> Void
@@ -63,8 +39,7 @@ struct CredentialQuestionTests {
     private func get(
         _ coordinator: Coordinator, _ url: String, _ adjust: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Response {
-        var request = Request(url)
-        request.options.authentication.allowsClearText = true
+        var request = clearTextRequest(url)
         adjust(&request.options)
         return try await coordinator.send(request)
     }
@@ -85,7 +60,7 @@ struct CredentialQuestionTests {
     @Test("of many fetches one asks, and all take what worked")
     func oneQuestion() async throws {
         let gate = Gate(width: 0)
-        let answering = Self.answering(behind: gate)
+        let answering = Answering.knowing(Self.credential, behind: gate)
         try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for number in 0..<50 {
@@ -220,12 +195,6 @@ struct CredentialQuestionTests {
         }
     }
 
-    private func request(_ url: String) -> Request {
-        var request = Request(url)
-        request.options.authentication.allowsClearText = true
-        return request
-    }
-
     /// A queue that lets others go on when one fails.
     private func queue(on coordinator: Coordinator) -> FetchQueue {
         var settings = FetchQueue.Settings()
@@ -242,7 +211,7 @@ struct CredentialQuestionTests {
         let answering = cancellingFirst(gate)
         try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             let queue = queue(on: coordinator)
-            let fetches = (0..<5).map { queue.add(request(scene.origin.url("/c/\($0)"))) }
+            let fetches = (0..<5).map { queue.add(clearTextRequest(scene.origin.url("/c/\($0)"))) }
             #expect(await eventually { scene.count == 5 })
             for _ in 0..<2 { gate.leave() }
             var (statuses, codes) = ([Int](), [FetchError.Code]())
@@ -263,9 +232,9 @@ struct CredentialQuestionTests {
         let gate = Gate(width: 0)
         let answering = cancellingFirst(gate)
         try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
-            let first = coordinator.start(request(scene.origin.url("/first")))
+            let first = coordinator.start(clearTextRequest(scene.origin.url("/first")))
             #expect(await eventually { answering.challenges.count == 1 })
-            let queued = queue(on: coordinator).add(request(scene.origin.url("/queued")))
+            let queued = queue(on: coordinator).add(clearTextRequest(scene.origin.url("/queued")))
             #expect(await eventually { scene.origin.seen("/queued").count == 1 })
             for _ in 0..<2 { gate.leave() }
             await failure(.authenticationCancelled) { try await first.response }
@@ -304,81 +273,11 @@ struct CredentialQuestionTests {
         }
     }
 
-    @Test("who is suspended while somebody is asked for it holds nobody up", arguments: [true, false])
-    func suspendedWhileAsked(isAlone: Bool) async throws {
-        let gate = Gate(width: 0)
-        let answering = Self.answering(behind: gate)
-        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
-            let first = coordinator.start(request(scene.origin.url("/first")))
-            #expect(await eventually { answering.challenges.count == 1 })
-            let second = isAlone ? nil : coordinator.start(request(scene.origin.url("/second")))
-            #expect(await eventually { scene.count == (isAlone ? 1 : 2) })
-            first.suspend()
-            // One for each: the other may come to the question when it is over.
-            for _ in 0..<2 { gate.leave() }
-            if let second {
-                let waited = try await second.response
-                #expect(waited.status == 200)
-            }
-            #expect(first.state == .suspended && scene.origin.seen("/first").count == 1)
-            first.resume()
-            let resumed = try await first.response
-            #expect(resumed.status == 200)
-            // What it was told it has tried itself, when it was alone.
-            if isAlone { #expect(answering.challenges.count == 1) }
-        }
-    }
-
-    @Test("who is suspended while it tries what it was told leaves that to those that wait")
-    func suspendedWhileTrying() async throws {
-        let occasion = Occasion()
-        defer { occasion.open() }
-        let answering = Answering { _ in .use(Self.credential) }
-        let origin: @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer = { seen in
-            if seen.target == "/first", seen.fields["authorization"] != nil { occasion.wait() }
-            return ChallengingOrigin.taking(Self.right)(seen)
-        }
-        try await run(answering, origin: origin) { scene, coordinator in
-            let first = coordinator.start(request(scene.origin.url("/first")))
-            #expect(await eventually { scene.origin.seen("/first").count == 2 })
-            let second = coordinator.start(request(scene.origin.url("/second")))
-            #expect(await eventually { scene.origin.seen("/second").count == 1 })
-            first.suspend()
-            let waited = try await second.response
-            #expect(waited.status == 200 && first.state == .suspended)
-            occasion.open()
-            first.resume()
-            let resumed = try await first.response
-            #expect(resumed.status == 200)
-        }
-    }
-
-    @Test("who is suspended while it waits for another's answer is passed over, and finds it when it is resumed")
-    func suspendedWhileWaiting() async throws {
-        let gate = Gate(width: 0)
-        let answering = Self.answering(behind: gate)
-        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
-            let first = coordinator.start(request(scene.origin.url("/first")))
-            #expect(await eventually { answering.challenges.count == 1 })
-            let others = ["/second", "/third"].map { coordinator.start(request(scene.origin.url($0))) }
-            #expect(await eventually { scene.count == 3 })
-            others[0].suspend()
-            first.cancel()
-            // One for each: some may come to the question when it is over.
-            for _ in 0..<3 { gate.leave() }
-            let third = try await others[1].response
-            #expect(third.status == 200 && others[0].state == .suspended)
-            others[0].resume()
-            let second = try await others[0].response
-            #expect(second.status == 200)
-        }
-    }
-
     @Test("whoever is asked is cancelled when the fetch ends, and let go of", arguments: [false, true])
     func abandoned(isShutdown: Bool) async throws {
         try await withScene(answering: { _ in ChallengingOrigin.challenge() }) { scene, coordinator in
             let state = Locked(Unanswered())
-            let fetch = coordinator.start(request(scene.origin.url("/")), decisions: Waiting(state))
+            let fetch = coordinator.start(clearTextRequest(scene.origin.url("/")), decisions: Waiting(state))
             #expect(await eventually { state.withLock { $0.isAsked } })
             if isShutdown { await coordinator.shutdown(grace: .zero) } else { fetch.cancel() }
             await failure(isShutdown ? .shutDown : .cancelled) { try await fetch.response }

@@ -3,21 +3,6 @@ import Testing
 import Trawl
 import TrawlPlatform
 
-/// A program that answers questions for credentials, and remembers them.
-private final class Answering: FetchDecisions {
-    let asked = Locked([AuthenticationChallenge]())
-    let answer: @Sendable (AuthenticationChallenge) -> CredentialDecision
-
-    init(_ answer: @escaping @Sendable (AuthenticationChallenge) -> CredentialDecision) { self.answer = answer }
-
-    func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision {
-        asked.withLock { $0.append(challenge) }
-        return answer(challenge)
-    }
-
-    var challenges: [AuthenticationChallenge] { asked.withLock { $0 } }
-}
-
 /// A vault with one credential for everybody.
 private final class OneCredential: CredentialVault {
     let asked = Locked([VaultItem]())
