@@ -10,8 +10,6 @@ final class NetworkWait {
 
     /// How long it may wait in all; nil is as long as the fetch may take.
     let limit: Duration?
-    /// When the whole fetch must end.
-    var wholeDeadline: MonotonicInstant?
     /// How often it has come to wait: after each time its exchange begins anew.
     var count = 0
     /// How long it has waited, the wait that lasts aside.
@@ -25,10 +23,7 @@ final class NetworkWait {
     /// Whether its caller was told.
     var isTold = false
 
-    init(limit: Duration?, wholeDeadline: MonotonicInstant?) {
-        self.limit = limit
-        self.wholeDeadline = wholeDeadline
-    }
+    init(limit: Duration?) { self.limit = limit }
 
     /// How long it may still wait; nil is no limit.
     var left: Duration? { limit.map { max(.zero, $0 - waited) } }

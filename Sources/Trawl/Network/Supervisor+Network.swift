@@ -31,7 +31,7 @@ extension Supervisor {
             return true
         }
         // The time that an exchange may take does not pass meanwhile.
-        endExchange(of: fetch, wholeDeadline: wait.wholeDeadline)
+        endExchange(of: fetch)
         wait.count += 1
         let reason = FetchError(failure, fetch: fetch)
         // The way there may be another one by then, and the first of several is to be tried first again.

@@ -10,15 +10,10 @@ final class Attempts {
     var failed = 0
     /// When the first attempt got a worker, and later by the time that was not the fetch's own.
     var startedAt: MonotonicInstant?
-    /// When the whole fetch must end, whatever the limit of one attempt is.
-    var wholeDeadline: MonotonicInstant?
     /// The wait after the response whose head has come, when it is not the answer.
     var wait: Duration?
 
-    init(_ policy: RetryPolicy, wholeDeadline: MonotonicInstant?) {
-        self.policy = policy
-        self.wholeDeadline = wholeDeadline
-    }
+    init(_ policy: RetryPolicy) { self.policy = policy }
 
     /// What to do after the attempt in flight.
     func verdict(

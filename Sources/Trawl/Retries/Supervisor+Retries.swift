@@ -37,7 +37,7 @@ extension Supervisor {
         // Nothing of a response that was not the answer is needed.
         if goesOnTrying(fetch) { return true }
         guard let attempts = fetch.engine.attemptsLeft, !fetch.engine.hasDeliveredPart(status) else { return false }
-        let kind = failure.retryKind(status: status, isOutOfTime: isOutOfTime(attempts))
+        let kind = failure.retryKind(status: status, isOutOfTime: isOutOfTime(fetch))
         let verdict = attempts.verdict(
             after: .failure(kind, requestWasSent: failure.requestSent), isIdempotent: fetch.engine.method.isIdempotent,
             at: now, random: .random(in: 0...1, using: &random))
@@ -58,9 +58,9 @@ extension Supervisor {
     }
 
     /// Whether the time of the whole fetch, and not that of an attempt, is over.
-    private func isOutOfTime(_ attempts: Attempts) -> Bool {
+    private func isOutOfTime(_ fetch: RunningFetch) -> Bool {
         // A worker counts whole milliseconds.
-        attempts.wholeDeadline.map { $0 <= now.advanced(by: .milliseconds(10)) } ?? false
+        fetch.engine.wholeDeadline <= now.advanced(by: .milliseconds(10))
     }
 
     // MARK: Again
@@ -85,7 +85,7 @@ extension Supervisor {
         fetch.engine.way = nil
         // What is stored may be that failure.
         fetch.engine.passesStoreOver = true
-        endExchange(of: fetch, wholeDeadline: attempts.wholeDeadline)
+        endExchange(of: fetch)
         park(fetch, until: now.advanced(by: delay))
     }
 

@@ -5,6 +5,9 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     /// Nanoseconds since an arbitrary moment of this boot.
     package var nanoseconds: UInt64
 
+    /// Later than any.
+    package static let never = MonotonicInstant(nanoseconds: .max)
+
     /// The instant that many nanoseconds after the clock's zero.
     package init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds

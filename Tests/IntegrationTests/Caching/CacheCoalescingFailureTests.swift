@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 import Trawl
@@ -127,6 +128,47 @@ struct CacheCoalescingFailureTests {
             held.open()
             for fetch in fetches { await failure { try await fetch.response } }
             #expect(scene.count < 20)
+        }
+    }
+
+    @Test("waiting in vain for an identical fetch is no part of an exchange")
+    func vainWait() async throws {
+        // With more time where the machine alone took so much.
+        for seconds in [2.0, 10, 40] where try await areAnswered(within: .seconds(seconds), answers: seconds * 0.6) {
+            return
+        }
+        Issue.record("those who waited had no time of their own")
+    }
+
+    /// Whether identical fetches have their answers, which are for nobody else, each so long after its request.
+    private func areAnswered(within limit: Duration, answers delay: Double) async throws -> Bool {
+        var answers = 0
+        try await withScene { request in
+            Thread.sleep(forTimeInterval: delay)
+            return page("one", "no-store", to: request)
+        } _: { scene, coordinator in
+            var request = Request(scene.origin.url("/page"))
+            request.options.timeLimits.exchange = limit
+            let fetches = (0..<3).map { [request] _ in coordinator.start(request) }
+            for fetch in fetches where (try? await fetch.response) != nil { answers += 1 }
+        }
+        return answers == 3
+    }
+
+    @Test("who waited for as long as an exchange may take fails with the first, and nobody asks again and again")
+    func sharedTimeout() async throws {
+        let held = Occasion()
+        try await withScene(adjust: CacheCoalescingTests.patient) { request in
+            held.wait()
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            var request = Request(scene.origin.url("/page"))
+            request.options.timeLimits.exchange = .seconds(1)
+            let fetches = (0..<50).map { [request] _ in coordinator.start(request) }
+            for fetch in fetches { await failure(.timeout) { try await fetch.response } }
+            // Whoever came when the first was under way has some time left.
+            #expect(scene.count <= 2)
         }
     }
 

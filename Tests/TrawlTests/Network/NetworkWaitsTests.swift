@@ -53,7 +53,7 @@ struct NetworkWaitsTests {
 
     @Test("time for which a fetch is suspended does not count as waiting")
     func suspended() {
-        let wait = NetworkWait(limit: .seconds(10), wholeDeadline: nil)
+        let wait = NetworkWait(limit: .seconds(10))
         #expect(wait.end == nil)
         wait.since = Self.at(100)
         #expect(wait.end == Self.at(110))
@@ -68,7 +68,7 @@ struct NetworkWaitsTests {
         wait.since = Self.at(200)
         wait.giveBack(.seconds(20), at: Self.at(210))
         #expect(wait.end == Self.at(214))
-        let endless = NetworkWait(limit: nil, wholeDeadline: nil)
+        let endless = NetworkWait(limit: nil)
         endless.since = Self.at(1)
         #expect(endless.end == nil && !endless.isSettling(at: Self.at(2)))
     }

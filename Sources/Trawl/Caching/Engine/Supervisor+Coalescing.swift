@@ -32,7 +32,7 @@ extension Supervisor {
                     leader.engine.followers.append(fetch.engine.key)
                     urge(leader, to: fetch.ownPriority)
                     if let lease = leader.engine.life.activeLease {
-                        startExchange(of: fetch)
+                        followExchange(fetch)
                         if leader.engine.followers.count == 1 { limitHeadWait(for: lease, of: leader) }
                     }
                     if leader.engine.stoppedAt != nil { stopClock(of: fetch) }
@@ -138,6 +138,11 @@ extension Supervisor {
             guard let follower = fetches[key], follower.engine.mayBegin else { continue }
             // It may have stood still with the fetch's own.
             startClock(of: follower)
+            if let (failure, metrics, head) = sharedFailure(of: following, fetch, follower) {
+                share(failure, metrics, head, with: follower)
+                continue
+            }
+            leaveExchange(of: follower)
             switch following {
             case .promote:
                 begin(follower, front: true)
@@ -157,14 +162,25 @@ extension Supervisor {
                 follower.engine.mayJoin = false
                 enqueue(follower, front: true)
                 noteUnshared(fetch)
-            case .fail(let failure, let metrics, let head):
-                if isShared(failure, fetch, follower) {
-                    share(failure, metrics, head, with: follower)
-                } else {
-                    follower.engine.hasSeenFailure = true
-                    begin(follower, front: true)
-                }
+            case .fail:
+                follower.engine.hasSeenFailure = true
+                begin(follower, front: true)
             }
+        }
+    }
+
+    /// What a fetch that waited for another one fails by; nil when it goes on.
+    private func sharedFailure(
+        of following: Following, _ leader: RunningFetch, _ follower: RunningFetch
+    ) -> (HopFailure, HopMetrics, TrawlHTTP.ResponseHead?)? {
+        switch following {
+        case .look: return nil
+        case .fail(let failure, let metrics, let head) where isShared(failure, leader, follower):
+            return (failure, metrics, head)
+        // A worker has asked for it as long as it may take. Were it asked again for each of those who wait, the last
+        // of them would fail after so many times as long.
+        case .goAlone, .promote, .fail:
+            return hasFollowedForTooLong(follower) ? (HopFailure(.timedOut, requestSent: true), HopMetrics(), nil) : nil
         }
     }
 
@@ -206,8 +222,12 @@ extension Supervisor {
     /// are cancelled one after the other would take time that grows with the square of their number.
     private mutating func handOver(_ rest: ArraySlice<FetchKey>, from fetch: RunningFetch, to leader: RunningFetch) {
         leader.engine.followers += rest
-        guard fetch.engine.stoppedAt != nil else { return }
-        for key in rest { if let follower = fetches[key] { startClock(of: follower) } }
+        guard fetch.engine.stoppedAt != nil || fetch.engine.exchange == .own else { return }
+        for key in rest {
+            guard let follower = fetches[key] else { continue }
+            startClock(of: follower)
+            leaveExchange(of: follower)
+        }
     }
 
     /// Whether who waited for a fetch that failed fails with it.

@@ -109,6 +109,15 @@ final class RunningFetch: @unchecked Sendable {
         var clock: FetchClock? { if case .hop(_, let clock) = self { clock } else { nil } }
     }
 
+    /// Whether an exchange runs, and whose.
+    enum Exchange {
+        /// None: its turn is to come, or to come again.
+        case ahead
+        /// That of the identical fetch that it waits for.
+        case ofLeader
+        case own
+    }
+
     /// What is large and rarely there is an object of its own, so that a fetch is no larger than the blocks that
     /// `malloc` keeps at hand.
     struct EngineState {
@@ -155,6 +164,7 @@ final class RunningFetch: @unchecked Sendable {
         var isProbe = false
         /// Whether the program is asked how the response of the hop in flight is stored.
         var asksAboutStoring = false
+        var isSuspect = false
         var place: WaitingPlace?
         /// The limits of bandwidth that its lease counts under.
         var leasedLimits = LimitNumbers.unlimited
@@ -162,7 +172,6 @@ final class RunningFetch: @unchecked Sendable {
         var awaitedLimit: Int?
         var worker = 0
         var progressIndex = 0
-        var isSuspect = false
         /// How the hop gets to its origin; nil before that is settled, and when no proxy has to do with it.
         var way: HopWay?
         /// What the hop may do with the cache.
@@ -199,6 +208,8 @@ final class RunningFetch: @unchecked Sendable {
         var isRepeated = false
         /// Whether the head is one of what is stored, and is told when something of the body has come.
         var holdsHead = false
+        /// Whether the worker told that a request goes out.
+        var isForwarded = false
         /// Leases so far.
         var attempts = 0
         /// Attempts in the caller's sense, when there may be more than one.
@@ -221,20 +232,20 @@ final class RunningFetch: @unchecked Sendable {
         /// whichever hop. There is none for other bodies.
         var credit: UInt64
         var head: TrawlHTTP.ResponseHead?
-        /// Whether the worker told that a request goes out.
-        var isForwarded = false
         var interim: [Response.ResponseHead] = []
         var redirects = FollowedRedirects()
         var metrics = HopReports()
         var deadline: MonotonicInstant?
+        /// Whether the clock of its exchange runs.
+        var exchange = Exchange.ahead
+        /// When the whole fetch must end, whatever the limit of one exchange is.
+        var wholeDeadline = MonotonicInstant.never
         /// Since when the deadline moves on with the time.
         var stoppedAt: MonotonicInstant?
         /// Who it is made as; nil while nobody has asked and nothing is to be said.
         var authentication: FetchAuthentication?
-        /// The limit that deadline is of.
-        var limit = Duration.zero
-        /// Whether the clock of its exchange runs.
-        var isExchanging = false
+        /// The limit that deadline is of, in nanoseconds.
+        var limitLength: UInt64 = 0
         /// What the caller will be told when the worker, told to stop, ends the hop without a response.
         var ending: FetchError?
         var lastProgress: UInt64 = 0

@@ -17,14 +17,14 @@ extension Supervisor {
     /// The limit of the whole fetch runs from now on, or as before in an earlier hop of the same.
     mutating func limitWhole(_ fetch: RunningFetch, until known: MonotonicInstant?) {
         guard let limit = fetch.plan.terms.resourceLimit else { return }
-        if let known { return limitTime(of: fetch, to: limit, until: known) }
-        let deadline = instant(after: limit)
+        let deadline = known ?? instant(after: limit)
+        fetch.engine.wholeDeadline = deadline
         limitTime(of: fetch, to: limit, until: deadline)
     }
 
     /// The exchange that an earlier hop of the same fetch began goes on.
     mutating func goOnExchanging(_ fetch: RunningFetch, until deadline: MonotonicInstant?) {
-        fetch.engine.isExchanging = true
+        fetch.engine.exchange = .own
         guard let deadline, let limit = fetch.plan.terms.exchangeLimit else { return }
         limitTime(of: fetch, to: limit, until: deadline)
     }
@@ -39,37 +39,48 @@ extension Supervisor {
     private mutating func limitTime(of fetch: RunningFetch, to limit: UInt64, until deadline: MonotonicInstant) {
         if let earlier = fetch.engine.deadline, earlier <= deadline { return }
         fetch.engine.deadline = deadline
-        fetch.engine.limit = .nanoseconds(Int64(clamping: limit))
+        fetch.engine.limitLength = limit
         deadlines.insert(fetch.engine.key, deadline: deadline)
     }
 
-    /// A worker gets the first hop of a fetch, or of the identical one it waits for, or a later one: the clock of the
-    /// exchange runs from the first of these.
+    /// A worker gets the first hop of a fetch, or a later one: the clock of its exchange runs from the first of these,
+    /// and from then on those of the identical fetches that wait for it.
     mutating func startExchange(of fetch: RunningFetch) {
-        if !fetch.engine.isExchanging {
-            fetch.engine.isExchanging = true
-            fetch.channel?.exchangeBegan(at: now)
-            var end: MonotonicInstant?
-            if let limit = fetch.plan.terms.exchangeLimit {
-                let deadline = instant(after: limit)
-                limitTime(of: fetch, to: limit, until: deadline)
-                end = deadline
-            }
-            fetch.reply.clock?.exchangeBegan(until: end)
+        leaveExchange(of: fetch)
+        if fetch.engine.exchange == .ahead { beginExchange(of: fetch, .own) }
+        for key in fetch.engine.followers { if let follower = fetches[key] { followExchange(follower) } }
+    }
+
+    /// A worker has the hop of the identical fetch that this one waits for.
+    mutating func followExchange(_ fetch: RunningFetch) {
+        if fetch.engine.exchange == .ahead { beginExchange(of: fetch, .ofLeader) }
+    }
+
+    private mutating func beginExchange(of fetch: RunningFetch, _ exchange: RunningFetch.Exchange) {
+        fetch.engine.exchange = exchange
+        fetch.channel?.exchangeBegan(at: now)
+        var end: MonotonicInstant?
+        if let limit = fetch.plan.terms.exchangeLimit {
+            let deadline = instant(after: limit)
+            limitTime(of: fetch, to: limit, until: deadline)
+            end = deadline
         }
-        for key in fetch.engine.followers {
-            if let follower = fetches[key], !follower.engine.isExchanging { startExchange(of: follower) }
-        }
+        fetch.reply.clock?.exchangeBegan(until: end)
+    }
+
+    /// A fetch waited in vain for an identical one: that was waiting for others, and no exchange of its own.
+    mutating func leaveExchange(of fetch: RunningFetch) {
+        if fetch.engine.exchange == .ofLeader { endExchange(of: fetch) }
     }
 
     /// No exchange runs until the next lease: what holds is the limit of the whole fetch.
-    mutating func endExchange(of fetch: RunningFetch, wholeDeadline: MonotonicInstant?) {
-        fetch.engine.isExchanging = false
+    mutating func endExchange(of fetch: RunningFetch) {
+        fetch.engine.exchange = .ahead
         fetch.reply.clock?.exchangeEnded()
-        fetch.engine.deadline = wholeDeadline
-        fetch.engine.limit = .nanoseconds(Int64(clamping: fetch.plan.terms.resourceLimit ?? 0))
+        fetch.engine.deadline = fetch.engine.wholeDeadline == .never ? nil : fetch.engine.wholeDeadline
+        fetch.engine.limitLength = fetch.plan.terms.resourceLimit ?? 0
         // The first entry is too early where time was given back.
-        if let wholeDeadline { deadlines.insert(fetch.engine.key, deadline: wholeDeadline) }
+        if let deadline = fetch.engine.deadline { deadlines.insert(fetch.engine.key, deadline: deadline) }
     }
 
     /// Ends the fetches whose time is up.
@@ -79,7 +90,7 @@ extension Supervisor {
             guard let fetch = fetches[key], fetch.engine.stoppedAt == nil, let deadline = fetch.engine.deadline,
                 deadline <= now
             else { continue }
-            if fetch.engine.life.activeLease != nil {
+            if isAtWorker(fetch) {
                 let end = deadline.advanced(by: Self.headStart)
                 guard end <= now else {
                     deadlines.insert(key, deadline: end)
@@ -91,6 +102,19 @@ extension Supervisor {
             conclude(fetch, .tookTooLong(fetch))
         }
         deadlines.compact(living: fetches.count) { fetches[$0] != nil }
+    }
+
+    /// Whether a worker's clock decides before ours: it has the hop, or that of the identical fetch this one waits for.
+    private func isAtWorker(_ fetch: RunningFetch) -> Bool {
+        fetch.engine.life.activeLease != nil
+            || fetch.engine.exchange == .ofLeader && fetch.engine.deadline != fetch.engine.wholeDeadline
+    }
+
+    /// Whether a fetch has waited for an identical one at a worker as long as its exchange may take.
+    func hasFollowedForTooLong(_ fetch: RunningFetch) -> Bool {
+        guard fetch.engine.exchange == .ofLeader, let deadline = fetch.engine.deadline else { return false }
+        // A worker counts whole milliseconds.
+        return deadline <= now.advanced(by: .milliseconds(10))
     }
 
     /// Adds to all deadlines what a turn took beyond what was expected of it: this process was stopped, with its
@@ -150,6 +174,9 @@ extension RunningFetch {
 }
 
 extension RunningFetch.EngineState {
+    /// The limit of time that the fetch is under, or was when it was over.
+    var limit: Duration { .nanoseconds(Int64(clamping: limitLength)) }
+
     /// Whether somebody decides, or its caller has suspended it.
     fileprivate var isHeldUp: Bool {
         isSuspended || question != nil || asksAboutStoring || authentication?.question != nil
@@ -158,11 +185,8 @@ extension RunningFetch.EngineState {
     /// Moves the deadline, those that later attempts go back to, and the start that the time of all attempts counts from.
     fileprivate mutating func postpone(by pause: Duration) {
         deadline = deadline?.advanced(by: pause)
-        if let retries {
-            retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause)
-            retries.startedAt = retries.startedAt?.advanced(by: pause)
-        }
-        if let networkWait { networkWait.wholeDeadline = networkWait.wholeDeadline?.advanced(by: pause) }
+        wholeDeadline = wholeDeadline.advanced(by: pause)
+        if let retries { retries.startedAt = retries.startedAt?.advanced(by: pause) }
     }
 }
 

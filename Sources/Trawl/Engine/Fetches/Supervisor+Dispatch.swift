@@ -23,18 +23,17 @@ extension Supervisor {
         let clock = fetch.reply.clock?.reading
         limitWhole(fetch, until: clock?.wholeDeadline)
         if let policy = fetch.plan.terms.retry, !fetch.isForNobody {
-            fetch.engine.retries = Attempts(policy, wholeDeadline: fetch.engine.deadline)
+            fetch.engine.retries = Attempts(policy)
         }
         if fetch.plan.terms.waitsForNetwork, !fetch.isForNobody {
-            fetch.engine.networkWait = NetworkWait(
-                limit: fetch.plan.terms.networkLimit, wholeDeadline: fetch.engine.deadline)
+            fetch.engine.networkWait = NetworkWait(limit: fetch.plan.terms.networkLimit)
         }
         if let clock, clock.isExchanging { goOnExchanging(fetch, until: clock.exchangeDeadline) }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
         if fetch.control?.isHeld == true { suspend(fetch) }
         if let time = clock?.nextBeginning, time > now { return park(fetch, until: time) }
         // Whose exchange runs has had its turn.
-        begin(fetch, front: fetch.engine.isExchanging)
+        begin(fetch, front: fetch.engine.exchange != .ahead)
     }
 
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {

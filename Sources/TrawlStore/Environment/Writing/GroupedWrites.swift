@@ -75,12 +75,12 @@ package final class GroupedWrites: Sendable {
     private struct Queue {
         var items = WriteQueue()
         /// When the first of `items` must be committed.
-        var deadline = MonotonicInstant(nanoseconds: .max)
+        var deadline = MonotonicInstant.never
         /// When the thread looks on its own whether there is something: after each commit, so that what follows need
         /// not wake it.
-        var patrol = MonotonicInstant(nanoseconds: .max)
+        var patrol = MonotonicInstant.never
         /// When the thread wakes unless it is told to.
-        var wakesAt = MonotonicInstant(nanoseconds: .max)
+        var wakesAt = MonotonicInstant.never
         var isStopping = false
         /// Those who wait in `flush`.
         var flushing = 0
@@ -231,12 +231,12 @@ package final class GroupedWrites: Sendable {
             let isCrowded =
                 queue.items.newCount >= limits.count || queue.items.hasKept && !isStalled.withLock { $0 }
             let isDue = isCrowded || queue.isStopping || queue.deadline <= now || queue.patrol <= now
-            if queue.patrol <= now { queue.patrol = MonotonicInstant(nanoseconds: .max) }
+            if queue.patrol <= now { queue.patrol = .never }
             if !queue.items.isEmpty, isDue {
                 batch = queue.items.take(limits.count)
-                if queue.items.isEmpty { queue.deadline = MonotonicInstant(nanoseconds: .max) }
+                if queue.items.isEmpty { queue.deadline = .never }
             } else if queue.items.isEmpty {
-                queue.deadline = MonotonicInstant(nanoseconds: .max)
+                queue.deadline = .never
             }
             isOver = queue.isStopping && queue.items.isEmpty
             queue.isIdle = batch.isEmpty && !isOver && deadline > now
@@ -301,8 +301,7 @@ package final class GroupedWrites: Sendable {
             let keeps = !queue.isStopping && queue.flushing == 0
             let over = queue.items.putBack(items, &failures, keeps: keeps)
             queue.deadline =
-                queue.items.isEmpty
-                ? MonotonicInstant(nanoseconds: .max) : MonotonicClock.now().advanced(by: limits.retryDelay)
+                queue.items.isEmpty ? .never : MonotonicClock.now().advanced(by: limits.retryDelay)
             return over
         }
     }
@@ -315,7 +314,7 @@ package final class GroupedWrites: Sendable {
             queue.completed += UInt64(items.count)
             // What waits for another process has its own time.
             let isStalled = isStalled.withLock { $0 }
-            queue.patrol = isStalled ? .init(nanoseconds: .max) : MonotonicClock.now().advanced(by: limits.delay)
+            queue.patrol = isStalled ? .never : MonotonicClock.now().advanced(by: limits.delay)
             signal()
         }
     }

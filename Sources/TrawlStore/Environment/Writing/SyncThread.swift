@@ -6,11 +6,9 @@ import TrawlPlatform
 final class SyncThread: Sendable {
     private struct State {
         /// When what was committed goes to the disk.
-        var deadline = SyncThread.never
+        var deadline = MonotonicInstant.never
         var isStopping = false
     }
-
-    private static let never = MonotonicInstant(nanoseconds: .max)
 
     private let delay: Duration
     private let sync: @Sendable () -> Bool
@@ -33,7 +31,7 @@ final class SyncThread: Sendable {
     func ask() {
         let deadline = MonotonicClock.now().advanced(by: delay)
         state.update { state, signal in
-            guard state.deadline == Self.never else { return }
+            guard state.deadline == .never else { return }
             state.deadline = deadline
             signal()
         }
@@ -67,8 +65,8 @@ final class SyncThread: Sendable {
         var isOver = false
         state.waiting { state -> MonotonicInstant? in
             isOver = state.isStopping
-            isDue = isOver ? state.deadline != Self.never : state.deadline <= MonotonicClock.now()
-            if isDue { state.deadline = Self.never }
+            isDue = isOver ? state.deadline != .never : state.deadline <= MonotonicClock.now()
+            if isDue { state.deadline = .never }
             return isDue || isOver ? nil : state.deadline
         }
         return (isDue, isOver)
