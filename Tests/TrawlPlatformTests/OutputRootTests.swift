@@ -35,6 +35,27 @@ struct OutputRootTests {
         #expect(try directory.names(in: "b/c") == ["d", "f"])
     }
 
+    @Test("a pipe or socket of that name is not replaced, a link is", arguments: [false, true])
+    func special(isNamed: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path, namesParts: isNamed)
+        #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
+        #expect(symlink("pipe", directory.file("link")) == 0)
+        let part = try root.createPart(for: "pipe")
+        do throws(SystemError) {
+            try part.publish(replacing: true, sync: false)
+            Issue.record("the pipe was replaced")
+        } catch {
+            #expect(error.errno == EEXIST)
+        }
+        part.discard()
+        try Self.write(root, "link", "x")
+        #expect(directory.content("link") == "x")
+        var info = stat()
+        #expect(stat(directory.file("pipe"), &info) == 0 && info.st_mode & S_IFMT == S_IFIFO)
+        #expect(try directory.names() == ["link", "pipe"])
+    }
+
     @Test(
         "a path that is not plainly beneath is refused",
         arguments: [

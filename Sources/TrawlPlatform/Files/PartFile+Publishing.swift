@@ -14,7 +14,8 @@ extension PartFile {
     /// Gives the file its own name; it appears there complete or not at all.
     ///
     /// - Parameters:
-    ///   - replacing: Whether a file of that name may be replaced; if not and there is one, the error is `EEXIST`.
+    ///   - replacing: Whether a file of that name, or a link, may be replaced; if not and there is one, or there is
+    ///     something else, a pipe or a device, the error is `EEXIST`.
     ///   - adoptsIdentical: Whether a regular file of the same bytes, which may not be replaced, counts as this one.
     ///   - keepsMode: Whether it gets the permissions of the one it replaces, and as root its owner.
     ///   - sync: Whether content and name must survive a loss of power when this returns.
@@ -32,6 +33,7 @@ extension PartFile {
                 let result = appear(as: name)
                 guard result == -EEXIST, replacing else { return result }
             }
+            guard isReplaceable(name) else { return -EEXIST }
             if keepsMode { keepMode(of: name) }
             return replace(name)
         }
@@ -186,6 +188,14 @@ extension PartFile {
         guard found == 0, info.st_mode & S_IFMT == S_IFREG else { return }
         if Self.isRoot, info.st_uid != 0 || info.st_gid != 0 { _ = fchown(rawValue, info.st_uid, info.st_gid) }
         _ = cplatform_chmod_open(rawValue, info.st_mode & 0o777 | added)
+    }
+
+    /// Whether nothing would be lost but a file or a link: who waits at a pipe or socket would do so for ever. (Of a
+    /// directory the system says so itself.)
+    private func isReplaceable(_ name: UnsafeRawBufferPointer) -> Bool {
+        var info = stat()
+        let found = withCString(name) { fstatat(directory.descriptor.rawValue, $0, &info, AT_SYMLINK_NOFOLLOW) }
+        return found != 0 || [S_IFREG, S_IFLNK, S_IFDIR].contains(info.st_mode & S_IFMT)
     }
 
     /// Puts the file in the place of another: zero, or `-errno`.

@@ -373,6 +373,17 @@ struct DownloadTests {
         #expect(try folder.names() == ["pipe"])
     }
 
+    @Test("beneath an output directory a pipe makes the fetch fail, and stays what it is", .timeLimit(.minutes(3)))
+    func pipeBeneath() async throws {
+        let folder = try folder(.outputDirectory)
+        #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
+        let bed = folder.bed
+        await failure(.file) { try await bed.get("/bytes/1000", into: .file(folder.file("pipe"))) }
+        var info = stat()
+        #expect(stat(folder.file("pipe"), &info) == 0 && info.st_mode & S_IFMT == S_IFIFO)
+        #expect(try folder.names() == ["pipe"])
+    }
+
     @Test("a pipe whose reader leaves fails the fetch and nothing else", .timeLimit(.minutes(3)))
     func brokenPipe() async throws {
         let folder = try folder(.elsewhere)
