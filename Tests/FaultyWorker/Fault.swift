@@ -55,6 +55,8 @@ enum Fault: String, CaseIterable {
     case givenUp = "given-up"
     /// A lease given up as ordered, with a file of another length than it says. Leases without an order rest.
     case shortPart = "short-part"
+    /// A lease given up as ordered, with more of a body than there can be, and no file. Leases without an order rest.
+    case immensePart = "immense-part"
     /// The end of a connection of which nobody wants to know.
     case unwantedClosed = "unwanted-closed"
     /// A wish for memory of a lease that is not metered.

@@ -62,7 +62,7 @@ extension Session {
             line.send(
                 .ended(LeaseEnd(lease: lease.id, outcome: .givenUp(requestSent: false, kept: 0, isPassed: false))))
         // At the order.
-        case .shortPart: break
+        case .shortPart, .immensePart: break
         case .unwantedClosed:
             line.send(.closed(connection: 1))
             answer(job)
@@ -149,12 +149,20 @@ extension Session {
 
     /// Misbehaves at what becomes of a lease.
     func misbehave(at order: TransferOrder, of lease: UInt64) {
-        guard options.fault == .shortPart, order != .goOn else { return }
-        let end = LeaseEnd(
-            lease: lease, outcome: .givenUp(requestSent: true, kept: 10, isPassed: true), head: head)
-        let part = memoryFile([1, 2, 3])
-        line.send(.ended(end), descriptors: [part])
-        close(part)
+        guard order != .goOn else { return }
+        func end(kept: UInt64, isPassed: Bool) -> WorkerMessage {
+            .ended(
+                LeaseEnd(
+                    lease: lease, outcome: .givenUp(requestSent: true, kept: kept, isPassed: isPassed), head: head))
+        }
+        switch options.fault {
+        case .shortPart:
+            let part = memoryFile([1, 2, 3])
+            line.send(end(kept: 10, isPassed: true), descriptors: [part])
+            close(part)
+        case .immensePart: line.send(end(kept: .max, isPassed: false))
+        default: break
+        }
     }
 
     /// Writes anything into the buckets, workers' lines and progress lines of all, and what is most into those of the lease.

@@ -24,7 +24,10 @@ extension Supervisor {
             let mayBeRepeated =
                 fetch.engine.sendsOnce && fetch.engine.method.isIdempotent && fetch.engine.head == nil
                 && fetch.engine.delivered == 0 && kept == 0 && descriptors.isEmpty
-            guard isForSuspension || mayBeRepeated, descriptors.isEmpty || file != nil && kept > 0 else {
+            // So that no sum with it is more than numbers hold.
+            guard isForSuspension || mayBeRepeated, descriptors.isEmpty || file != nil && kept > 0,
+                kept <= UInt64(Int64.max)
+            else {
                 refuse(link, "a lease given up that is to be carried out, or a part that is none")
                 return false
             }

@@ -189,10 +189,12 @@ struct GarbageTests {
         #expect(try directory.names() == ["out", "out/whole"])
     }
 
-    @Test("a lease given up with a part that is not as long as it says ends the worker, and nothing of it is used")
-    func shortPart() async throws {
+    @Test(
+        "a lease given up with a part that is not as long as it says ends the worker, and nothing of it is used",
+        arguments: ["short-part", "immense-part"])
+    func falsePart(fault: String) async throws {
         let said = Locked<[String]>([])
-        try await withFaultyWorkers(["short-part", "--generations", "1"]) { configuration in
+        try await withFaultyWorkers([fault, "--generations", "1"]) { configuration in
             configuration.debugLog = DebugLog(.status) { line in said.withLock { $0.append(line) } }
         } _: { coordinator in
             let request = fakeRequest("/bad")

@@ -238,8 +238,9 @@ extension Supervisor {
         guard case .complete(let delivery) = end.outcome else { return nil }
         guard let status = fetch.status(at: end) else { return "an end without a head" }
         let length = delivery.length.addingClamping(fetch.engine.resumable?.offset ?? 0)
+        let counted = delivery.length.addingClamping(fetch.engine.resumable?.passed ?? 0)
         // So that no sum with it is more than numbers hold.
-        guard length <= UInt64(Int64.max) else { return "a body longer than any file" }
+        guard max(length, counted) <= UInt64(Int64.max) else { return "a body longer than any file" }
         // The body of a redirect that is followed is of no interest.
         if (300..<400).contains(status), let head = fetch.head(at: end), redirect(of: head, fetch) != nil {
             return nil
