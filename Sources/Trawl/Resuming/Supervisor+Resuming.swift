@@ -74,7 +74,7 @@ extension Supervisor {
 
     /// Whether the response with that head is not the last one.
     private mutating func goesOnAfter(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
-        answersChallenge(head.status, fetch) || (300..<400).contains(head.status) && redirect(of: head, fetch) != nil
+        answersChallenge(head, fetch) || (300..<400).contains(head.status) && redirect(of: head, fetch) != nil
     }
 
     /// Whether the next hop asks for the rest of what came of a hop that was given up. No cache has a part in that.

@@ -17,9 +17,11 @@ extension Supervisor {
         answersChallenges(.server, fetch) || answersChallenges(.proxy, fetch)
     }
 
-    /// Whether a head of that status may be a challenge that is answered.
-    func answersChallenge(_ status: UInt16, _ fetch: RunningFetch) -> Bool {
-        guard let side = AuthenticationSide(status: status) else { return false }
+    /// Whether a head may be a challenge that is answered: not one without the field, whose body the worker keeps.
+    func answersChallenge(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
+        guard let side = AuthenticationSide(status: head.status), head.fields.contains(side.challengeField) else {
+            return false
+        }
         return answersChallenges(side, fetch)
     }
 

@@ -228,7 +228,7 @@ extension Supervisor {
         else { return false }
         if fetch.engine.resumable?.asksAgain == true { return false }
         // A challenge that would be answered is no more the end than a redirect that would be followed.
-        if answersChallenge(head.status, fetch) { return false }
+        if answersChallenge(head, fetch) { return false }
         return redirect(of: head, fetch) == nil
     }
 
