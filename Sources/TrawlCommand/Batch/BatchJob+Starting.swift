@@ -5,10 +5,6 @@ import TrawlProtocol
 
 /// Reading lines and making fetches of them.
 extension BatchJob {
-    /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room,
-    /// but there are those of lines that are done or bad.
-    private static let linesInATurn = 4096
-
     /// Starts fetches as long as there is room and input that does not have to be waited for.
     mutating func startMore(_ turn: inout DriverTurn, _ load: DriverLoad) {
         if isStopping {
@@ -22,16 +18,17 @@ extension BatchJob {
         }
         while let tag = shortages.takeDue(at: now) { prepare(table[tag], tag, nil, into: &turn.start) }
         if aside != nil { startSetAside(into: &turn.start) }
+        // Lines that are aside may be left for that alone.
+        if outputs.waiting >= TurnLimit.bytes { turn.wakeAt = now }
         let began = aside == nil ? now : MonotonicClock.now()
         defer { endReading(since: began, &turn) }
-        var lines = Self.linesInATurn
+        var limit = TurnLimit(bytesRead: source.bytesRead)
         // Without room in the outputs, a turn comes when there is some again.
         while !isInputOver, aside == nil ? hasRoom : mayOvertake(load, turn), outputs.hasRoom(), !tally.outputIsBroken {
-            guard lines > 0 else {
+            guard limit.mayRead(bytesRead: source.bytesRead, waiting: outputs.waiting) else {
                 turn.wakeAt = now
                 return
             }
-            lines -= 1
             switch source.next() {
             case .nothing: break
             case .request(let request, let line, let isAgain):

@@ -14,6 +14,8 @@ final class LineBuffer {
     private var end = 0
     /// Up to here there is no end of a line.
     private var searched = 0
+    /// Bytes that were ever handed out, ends of lines included.
+    private(set) var handedOut = 0
 
     /// - Parameter longest: The length of the longest line that must fit.
     init(longest: Int) {
@@ -47,6 +49,7 @@ final class LineBuffer {
         var length = position - start
         if length > 0, space[position - 1] == 0x0D { length -= 1 }
         let line = UnsafeRawBufferPointer(rebasing: space[start..<start + length])
+        handedOut += position + 1 - start
         start = position + 1
         searched = start
         return line
@@ -61,6 +64,7 @@ final class LineBuffer {
     /// All that is kept, as it is.
     func takeAll() -> UnsafeRawBufferPointer {
         let rest = UnsafeRawBufferPointer(rebasing: space[start..<end])
+        handedOut += end - start
         start = end
         searched = end
         return rest

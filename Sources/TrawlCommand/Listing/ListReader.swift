@@ -71,6 +71,9 @@ final class ListReader {
     /// To be polled by who does not want to wait in `next`; the list's alone to read.
     var descriptor: Int32 { input.descriptor }
 
+    /// Bytes of lines that were read so far, those that were skipped and ends of lines included.
+    var bytesRead: Int { lines.handedOut }
+
     /// Memory that lines take up, in bytes.
     var bufferSize: Int { lines.capacity }
 

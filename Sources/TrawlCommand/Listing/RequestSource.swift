@@ -104,6 +104,9 @@ final class RequestSource {
     /// How much of the list has been handed out, from 0 to 1; nil without one, or where nobody knows how long it is.
     var share: Double? { list?.share }
 
+    /// Bytes of the list's lines that were read so far, whatever became of them; unpacked ones where it is packed.
+    var bytesRead: Int { list?.bytesRead ?? 0 }
+
     /// To be polled when the next line has not come yet.
     var descriptor: Int32? { list?.descriptor }
 
@@ -163,13 +166,14 @@ final class RequestSource {
         }
     }
 
-    /// Lines that are passed over at most in search of the end.
-    private static let mostPassed = 4096
+    /// Lines that are passed over at most in search of the end, and bytes of them before the last.
+    private static let mostPassed = (lines: 4096, bytes: 1 << 20)
 
     /// Whether nothing is left, as far as that is known without waiting. For who wants no more requests: one that is
     /// left may be lost to `next`.
     func isExhausted() -> Bool {
-        for _ in 0..<Self.mostPassed {
+        let start = bytesRead
+        for _ in 0..<Self.mostPassed.lines where bytesRead - start < Self.mostPassed.bytes {
             switch next() {
             case .nothing: continue
             case .end: return true

@@ -109,6 +109,50 @@ struct RequestSourceTests {
         withExtendedLifetime(directory) {}
     }
 
+    @Test("more than a MiB of lines that say nothing is not passed over in search of the end")
+    func longRest() throws {
+        let directory = try ScratchDirectory()
+        let comment = "#" + String(repeating: "x", count: 999_999) + "\n"
+        for (count, expected) in [(1, true), (3, false)] {
+            try directory.put("list", String(repeating: comment, count: count))
+            let reader = try ListReader(directory.path + "/list")
+            let source = RequestSource([], reader, .plain, in: ScratchPlaces(["/tmp"]))
+            #expect(source.isExhausted() == expected)
+        }
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test("bytes of all lines count as read, be they requests, done, bad, too long or nothing", arguments: [0, 1])
+    func bytesRead(ends: Int) throws {
+        let directory = try ScratchDirectory()
+        let done = "http://h/done"
+        let texts = [
+            "http://h/a", "", "# comment\r", done, "{", String(repeating: "x", count: 3 << 20), "http://h/b",
+        ]
+        let list = texts.joined(separator: "\n") + String(repeating: "\n", count: ends)
+        try directory.put("list", list)
+        let key = RequestKey(url: done, out: nil).hexadecimal
+        try directory.put("results", #"{"v":1,"key":"\#(key)","ok":true}"# + "\n")
+        let source = try RequestSource(
+            ListReader(directory.path + "/list"), ResultsFile(directory.path + "/results"),
+            in: ScratchPlaces(["/tmp"]), retriesFailed: false, console: Console(isSilent: true))
+        #expect(source.bytesRead == 0)
+        for index in 0..<5 {
+            _ = source.next()
+            let length = texts[...index].joined(separator: "\n").utf8.count + 1
+            #expect(source.bytesRead == length, "\(index)")
+        }
+        // The start of the long line; the rest comes with the next.
+        _ = source.next()
+        _ = source.next()
+        #expect(source.bytesRead == list.utf8.count)
+        if case .end = source.next() {} else { Issue.record("no end") }
+        #expect(source.bytesRead == list.utf8.count)
+        let none = RequestSource([], nil, .plain, in: ScratchPlaces(["/tmp"]))
+        #expect(none.bytesRead == 0)
+        withExtendedLifetime(directory) {}
+    }
+
     @Test("where objects are no requests they speak against a list like other lines")
     func objectsOfPlainLists() throws {
         let directory = try ScratchDirectory()

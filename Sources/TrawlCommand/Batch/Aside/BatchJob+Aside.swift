@@ -44,7 +44,10 @@ extension BatchJob {
         guard let aside else { return }
         aside.note(
             waiting: waiting, room: LinesAside.mostMore + min(waiting, plan.mostWaiting) - table.count)
-        while aside.hasDue, outputs.hasRoom(), !table.isFullOfLines, !tally.outputIsBroken {
+        // Some are over as soon as they are back.
+        while aside.hasDue, outputs.hasRoom(), outputs.waiting < TurnLimit.bytes, !table.isFullOfLines,
+            !tally.outputIsBroken
+        {
             do throws(AsideFile.Failure) {
                 guard let (line, number) = try aside.next() else { break }
                 let request = line.bytes.withUnsafeBytes { RequestLine($0, .list) }

@@ -29,6 +29,9 @@ struct BatchOutputs {
         self.printer = printer
     }
 
+    /// Bytes that wait for the end of this turn.
+    var waiting: Int { records.count + printed.count }
+
     /// Whether more requests may be read; when not, a turn comes when they may.
     func hasRoom() -> Bool { (results?.hasRoom() ?? true) && (printer?.hasRoom() ?? true) }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// What a batch writes, and what a later run makes of it.
@@ -165,6 +166,44 @@ struct BatchOutputTests {
             #expect(pipe.status == 2 && pipe.output.isEmpty, "\(pipe.errors)")
             #expect(pipe.errors == "trawl: -c -: standard output is for responses\n", "\(pipe.errors)")
         }
+    }
+
+    // MARK: Memory
+
+    /// The most memory that a run had, in KiB, whose list is so many lines of a megabyte that are over as soon as they
+    /// are read, and a request.
+    private func mostMemory(longLines count: Int) async throws -> Int {
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            gate.wait()
+            return ScriptedOrigin.Answer(200, "there")
+        }
+        defer {
+            gate.open()
+            origin.stop()
+        }
+        let bed = try BatchBed()
+        let line = String(repeating: "x", count: 1_000_000)
+        try bed.putList(Array(repeating: line, count: count) + [origin.url("/last")])
+        let run = try ChildProcess(
+            try BuiltProducts.trawl(),
+            ["batch", bed.list, "--no-files", "--results", bed.results, "--workers", "1", "-s"],
+            errors: bed.directory.file("errors"))
+        // All lines before it were dealt with.
+        #expect(await eventually(within: .seconds(90)) { !origin.seen("/last").isEmpty }, "\(bed.errors)")
+        let text = try #require(ProcessTree.status("VmHWM", of: run.pid))
+        gate.open()
+        #expect(run.exitStatus(within: 30_000) == 1, "\(bed.errors)")
+        #expect(bed.recordCount() == count + 1)
+        return try #require(Int(text.prefix { $0 != " " }))
+    }
+
+    @Test("of long lines that are over as soon as they are read, the records of a few are in memory at a time")
+    func longLines() async throws {
+        let few = try await mostMemory(longLines: 2)
+        let grown = try await mostMemory(longLines: 24) - few
+        // A sanitizer keeps what is freed.
+        #expect(grown < 12 << 10 || Sanitizer.isPresent, "\(grown) KiB beyond \(few)")
     }
 
     // MARK: Bodies of other statuses
