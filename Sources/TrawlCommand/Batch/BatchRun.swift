@@ -27,7 +27,9 @@ final class BatchRun: FetchDriver {
         plan.writeOut?.tellUnknown(on: console)
         let start = MonotonicClock.now()
         let list = try plan.list.map { path throws(CommandError) in try ListReader(path) }
-        let results = try plan.results.map { path throws(CommandError) in try ResultsFile(path) }
+        let results = try plan.results.map { path throws(CommandError) in
+            try ResultsFile(path, list: list?.descriptor)
+        }
         if let results, results.cutOff > 0 {
             console.note("\(results.name): the last record was not complete; its \(results.cutOff) bytes are gone")
         }

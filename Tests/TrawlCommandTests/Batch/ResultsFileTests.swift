@@ -159,6 +159,33 @@ struct ResultsFileTests {
         #expect(directory.text("results") == whole)
     }
 
+    @Test("the list is no results file, by whatever name, and is left as it is", arguments: ["results", "list"])
+    func list(name: String) throws {
+        let directory = try ScratchDirectory()
+        // The end would be cut off.
+        let content = #"{"v":1,"key":"a"}"# + "\n" + #"{"v":1,"#
+        try directory.put("results", content)
+        link(directory.path + "/results", directory.path + "/list")
+        let list = try ListReader(directory.path + "/" + name)
+        let error = #expect(throws: CommandError.self) {
+            try ResultsFile(directory.path + "/results", list: list.descriptor)
+        }
+        #expect(error?.status == ExitStatus.usage)
+        #expect(error?.message == "\(directory.path)/results: list and results are one file")
+        #expect(directory.text("results") == content)
+        withExtendedLifetime(list) {}
+    }
+
+    @Test("a list beside the results is another file")
+    func otherList() throws {
+        let directory = try ScratchDirectory()
+        try directory.put("list", "http://h/\n")
+        let list = try ListReader(directory.path + "/list")
+        let file = try ResultsFile(directory.path + "/results", list: list.descriptor)
+        #expect(!file.isOfEarlierRun)
+        withExtendedLifetime(list) {}
+    }
+
     @Test(
         "a file of something else is left as it is", arguments: ["x", "{}\n", #"{"v":2,"key":"a"}"#, "\n", #"{"v":12"#])
     func foreign(content: String) throws {

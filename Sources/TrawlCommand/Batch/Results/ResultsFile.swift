@@ -33,9 +33,12 @@ final class ResultsFile {
 
     /// Opens or makes the file, locks it and mends its end. `-` is standard output, which is only written to.
     ///
-    /// - Parameter lock: Locks an open file: zero, or `errno`.
+    /// - Parameters:
+    ///   - list: The open list: a file of which the run would read what it wrote there is refused before it is mended.
+    ///   - lock: Locks an open file: zero, or `errno`.
     init(
-        _ path: String, lock: (Int32) -> Int32 = { FileLock.take($0, within: FileLock.moment) }
+        _ path: String, list: Int32? = nil,
+        lock: (Int32) -> Int32 = { FileLock.take($0, within: FileLock.moment) }
     ) throws(CommandError) {
         self.path = path
         let isStandardOutput = LocalPath.isStandardOutput(path)
@@ -62,6 +65,10 @@ final class ResultsFile {
         isRegular = isKnown && info.st_mode & S_IFMT == S_IFREG
         isOfEarlierRun = isRegular && !isNew && !isStandardOutput
         guard isKnown else { throw Self.failure(name, errno) }
+        var listed = stat()
+        if isRegular, let list, fstat(list, &listed) == 0, listed.st_dev == info.st_dev, listed.st_ino == info.st_ino {
+            throw CommandError("\(name): list and results are one file", status: ExitStatus.usage)
+        }
         guard !isStandardOutput, isRegular else { return }
         switch lock(number) {
         case 0: break

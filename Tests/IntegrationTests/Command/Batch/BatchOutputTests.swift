@@ -257,6 +257,23 @@ struct BatchOutputTests {
         #expect(try CommandRun(["batch", "/no/such", "--no-files"]).status == 2)
     }
 
+    @Test("a results file that is the list, too, is refused and left as it is, also where the shell has opened it")
+    func resultsAsList() throws {
+        let bed = try BatchBed()
+        let content = Array((#"{"v":1,"line":1,"key":"a","ok":false}"# + "\n").utf8)
+        try bed.directory.put("results", content)
+        let trawl = try BuiltProducts.trawl()
+        for (script, name) in [
+            (#"exec "$0" batch "$1" --no-files --results "$1""#, bed.results),
+            (#"exec "$0" batch --no-files --results "$1" < "$1""#, bed.results),
+            (#"exec "$0" batch "$1" --no-files --results - >> "$1""#, "standard output"),
+        ] {
+            let run = try CommandRun(program: "/bin/sh", ["-c", script, trawl, bed.results], within: .seconds(60))
+            #expect(run.status == 2 && run.errors == "trawl: \(name): list and results are one file\n", "\(run.errors)")
+            #expect(bed.directory.content("results") == content)
+        }
+    }
+
     @Test("nothing is made for a list that is not there")
     func missingList() throws {
         let bed = try BatchBed()
