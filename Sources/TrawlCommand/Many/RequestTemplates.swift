@@ -87,6 +87,8 @@ extension Request {
             // A line's field takes the place of the run's of that name.
             listed.headers.forEach { name, _ in request.fields[FieldLines.text(name)] = nil }
             request.fields.add(listed.headers)
+            // As a line of -H does: no cookie is sent twice.
+            if listed.headers.contains("Cookie") { request.options.cookies.manual = [] }
         }
         if let body = listed.body {
             // The line's word takes the place of the run's body; an empty one says that there is none.
@@ -101,7 +103,11 @@ extension Request {
         if let limit = listed.maxRedirects { request.options.redirects.limit = limit }
         if let timeout = listed.timeout { request.options.timeLimits.exchange = timeout }
         if let mode = listed.cacheMode { request.cachePolicy = mode.policy }
-        if let credential = listed.credential { request.options.authentication.credential = credential }
+        if let credential = listed.credential {
+            request.options.authentication.credential = credential
+            // Where that field is by hand nobody who asks gets an answer.
+            if !listed.headers.contains("Authorization") { request.fields["Authorization"] = nil }
+        }
         return request
     }
 }

@@ -130,13 +130,13 @@ struct OwnTermsTests {
 
     private func changed(
         method: String? = nil, headers: FieldLines = FieldLines(), body: [UInt8]? = nil, follows: Bool? = nil,
-        maxRedirects: Int? = nil, timeout: Duration? = nil
+        maxRedirects: Int? = nil, timeout: Duration? = nil, credential: Credential? = nil, of run: Request? = nil
     ) throws -> Request {
         let own = try #require(
             ListedRequest.OwnTerms(
                 method: method, headers: headers, body: body, follows: follows, maxRedirects: maxRedirects,
-                timeout: timeout))
-        return base.changed(by: own)
+                timeout: timeout, credential: credential))
+        return (run ?? base).changed(by: own)
     }
 
     @Test("a field takes the place of the run's of that name")
@@ -146,6 +146,34 @@ struct OwnTermsTests {
         try lines.append("b", "y")
         let request = try changed(headers: lines)
         #expect(request.fields.values("B") == ["x", "y"] && request.fields.values("A") == ["1"])
+    }
+
+    @Test("who it is made as takes the place of the run's Authorization, unless the line has one, too")
+    func credentials() throws {
+        var run = Request("http://h/", fields: ["authorization": "Bearer R", "A": "1"])
+        run.options.authentication.credential = Credential(user: "run", password: "r")
+        let own = Credential(user: "me", password: "m")
+        let request = try changed(credential: own, of: run)
+        #expect(request.fields["Authorization"] == nil && request.fields["A"] == "1")
+        #expect(request.options.authentication.credential == own)
+        var lines = FieldLines()
+        try lines.append("authorization", "Bearer L")
+        let both = try changed(headers: lines, credential: own, of: run)
+        #expect(both.fields.values("Authorization") == ["Bearer L"])
+        #expect(try changed(method: "PUT", of: run).fields["Authorization"] == "Bearer R")
+    }
+
+    @Test("a Cookie takes the place of the run's cookies by hand")
+    func cookies() throws {
+        var run = Request("http://h/")
+        run.options.cookies.manual = [RequestCookie("", "sid=0; lang=en")]
+        var lines = FieldLines()
+        try lines.append("cookie", "sid=1")
+        let request = try changed(headers: lines, of: run)
+        #expect(request.options.cookies.manual.isEmpty && request.fields.values("Cookie") == ["sid=1"])
+        var others = FieldLines()
+        try others.append("X", "1")
+        #expect(try changed(headers: others, of: run).options.cookies.manual == run.options.cookies.manual)
     }
 
     @Test("a body makes it POST, unless there is a method")

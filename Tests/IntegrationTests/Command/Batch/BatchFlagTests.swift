@@ -39,6 +39,43 @@ struct BatchFlagTests {
         }
     }
 
+    @Test("a line's auth answers in the place of the run's Authorization, and its Cookie stands in that of -b")
+    func who() throws {
+        let basic = ChallengingOrigin.basic("me", "secret")
+        let taking = ChallengingOrigin.taking(basic)
+        let origin = try ScriptedOrigin { seen in
+            seen.target.hasPrefix("/auth") ? taking(seen) : ScriptedOrigin.Answer(200, "there")
+        }
+        defer { origin.stop() }
+        let auth = #""auth":{"username":"me","password":"secret"}"#
+        func lines(_ name: String) -> [String] {
+            [
+                "{\"url\":\"\(origin.url("/auth/\(name)"))\",\(auth)}",
+                "{\"url\":\"\(origin.url("/own/\(name)"))\",\(auth),\"headers\":[[\"Authorization\",\"Bearer L\"]]}",
+                "{\"url\":\"\(origin.url("/cookie/\(name)"))\",\"headers\":[[\"cookie\",\"sid=1\"]]}",
+                "{\"url\":\"\(origin.url("/run/\(name)"))\"}",
+            ]
+        }
+        let options = ["-H", "Authorization: Bearer R", "-b", "sid=0; lang=en", "--no-cache"]
+        let bed = try BatchBed()
+        try bed.putList(lines("batch"))
+        let batch = try bed.run(options)
+        #expect(batch.status == 0, "\(batch.errors)")
+        #expect(try bed.records().map(\.status) == [200, 200, 200, 200])
+        let pipe = try CommandRun(["pipe"] + options, input: lines("pipe").map { $0 + "\n" }.joined())
+        #expect(pipe.status == 0, "\(pipe.errors)")
+        for name in ["batch", "pipe"] {
+            func values(_ field: String, _ target: String) -> [String?] {
+                origin.seen("/\(target)/\(name)").map { $0.fields[field] }
+            }
+            #expect(values("authorization", "auth") == [nil, basic])
+            #expect(values("authorization", "own") == ["Bearer L"])
+            #expect(values("authorization", "run") == ["Bearer R"])
+            #expect(values("cookie", "cookie") == ["sid=1"])
+            #expect(values("cookie", "run") == ["sid=0; lang=en"])
+        }
+    }
+
     @Test("a body above --max-filesize is a failure and no file, and so is a scheme that --proto leaves out")
     func limits() async throws {
         let bed = try BatchBed()
