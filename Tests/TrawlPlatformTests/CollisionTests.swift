@@ -156,6 +156,28 @@ struct CollisionTests {
         }
     }
 
+    @Test("a file of the same bytes that is doubtful is passed by, and a free name is taken all the same")
+    func doubtful() throws {
+        let directory = try TemporaryDirectory()
+        directory.put("x", "same")
+        directory.put("x.1", "same")
+        for (index, root) in try roots(directory).enumerated() {
+            func publish(_ path: String, notAdopting isDoubtful: @escaping (String) -> Bool) throws -> String {
+                let part = try root.createPart(for: path)
+                try withBytes("same") { try part.write($0) }
+                try part.publish(numberedFrom: 0, adoptsIdentical: true, sync: false, notAdopting: isDoubtful)
+                return part.path
+            }
+            let second = try publish("x") { $0 == "x" }
+            #expect(second == "x.1")
+            let third = try publish("x") { _ in true }
+            #expect(third == "x.\(2 + index)")
+            let free = try publish("y\(index)") { _ in true }
+            #expect(free == "y\(index)")
+        }
+        #expect(try directory.names() == ["x", "x.1", "x.2", "x.3", "y0", "y1"])
+    }
+
     @Test("a file gets its name with one number, or none")
     func oneNumber() throws {
         let directory = try TemporaryDirectory()

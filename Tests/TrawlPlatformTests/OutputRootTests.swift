@@ -214,6 +214,28 @@ struct OutputRootTests {
         #expect(try HeldDirectory(path: directory.file("old")).identity != identity)
     }
 
+    @Test("what is found with letters in the other case, too, may have other names")
+    func caseBlind() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        let paths = ["h/Page", "h/70", "1/Dir/2", "ä/B"]
+        for path in paths { try Self.write(root, path, "x") }
+        for path in paths + ["h", "none", "h/none", "none/x", "h/PAGE/x"] {
+            #expect(!root.isBlindToCase(at: path), "\(path)")
+        }
+        // No file system here is blind; there two names lead to one file without this.
+        link(directory.file("h/Page"), directory.file("h/pAGE"))
+        symlink("Dir", directory.file("1/dIR"))
+        link(directory.file("ä/B"), directory.file("ä/b"))
+        for path in ["h/Page", "h/pAGE", "1/Dir/2", "1/dIR/2", "ä/B"] {
+            #expect(root.isBlindToCase(at: path), "\(path)")
+        }
+        #expect(!root.isBlindToCase(at: "h/70"))
+        // Two files of one content are two.
+        for name in ["q", "Q"] { try Self.write(root, name, "x") }
+        #expect(!root.isBlindToCase(at: "q"))
+    }
+
     @Test("directories that are kept open are let go of before a file fails for want of a descriptor")
     func shortage() async {
         await #expect(processExitsWith: .success) { try Self.writeWithoutDescriptors() }

@@ -59,11 +59,11 @@ extension BatchJob {
         root.refresh(at: now.nanoseconds)
         let own: String
         if let body = response.unnamed {
-            own = try name(FileCopy.part(of: body, in: root))
+            own = try name(FileCopy.part(of: body, in: root), in: root)
         } else if let file = response.file {
             if source.wasRecorded(file: file) {
                 // A name does not say which digits at its end are a number: what was asked for has none.
-                own = try name(FileCopy.part(copying: file, for: fetch.path ?? file, in: root))
+                own = try name(FileCopy.part(copying: file, for: fetch.path ?? file, in: root), in: root)
             } else {
                 own = file
             }
@@ -78,11 +78,17 @@ extension BatchJob {
         return own
     }
 
-    /// Gives a file the first name of its row that is free and no record's: its own, or that with a number.
-    private mutating func name(_ part: PartFile) throws(SystemError) -> String {
+    /// Gives a file the first name of its row that is no record's, and is free or leads to the same bytes: its own, or
+    /// that with a number.
+    private mutating func name(_ part: PartFile, in root: OutputRoot) throws(SystemError) -> String {
         let first = names.firstUnrecorded(of: part.path)
         let source = source
-        try part.publish(numberedFrom: first, adoptsIdentical: true, sync: false) { source.wasRecorded(file: $0) }
+        try part.publish(numberedFrom: first, adoptsIdentical: true, sync: false) { path in
+            source.wasRecorded(file: path)
+        } notAdopting: { path in
+            // It may be that of a record which spells it in another way, or of a request whose end has not come yet.
+            root.isBlindToCase(at: path)
+        }
         return part.path
     }
 

@@ -21,6 +21,37 @@ extension OutputRoot {
         return try Self.open(name, in: directory)
     }
 
+    /// Whether what is at a path is found there, too, with all letters of one of its names in the other case.
+    ///
+    /// Then its file system is blind to case (vfat, exFAT, CIFS, directories of ext4 with casefold), and other paths lead
+    /// to it. Names do not tell: one that was found by another spelling has that spelling for the kernel.
+    package func isBlindToCase(at relativePath: String) -> Bool {
+        let path = Array(relativePath.utf8)
+        guard let file = identity(of: path) else { return false }
+        var start = 0
+        while start <= path.count {
+            let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.count
+            var other = path
+            for index in start..<end where Self.isLetter(path[index]) { other[index] ^= 0x20 }
+            if other != path, identity(of: other) == file { return true }
+            start = end + 1
+        }
+        return false
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// Which file is at a path; nil when none is.
+    private func identity(of path: [UInt8]) -> FileIdentity? {
+        var info = stat()
+        let found = path.withUnsafeBytes { path in
+            withCString(path) { fstatat(root.descriptor.rawValue, $0, &info, AT_SYMLINK_NOFOLLOW) }
+        }
+        return found == 0 ? FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino)) : nil
+    }
+
     /// Makes the sub-directories that a file's path needs, where they are missing. No symbolic link leads to one.
     package func makeDirectories(for relativePath: String) throws(OutputError) {
         _ = try place(of: relativePath, isMade: true)

@@ -53,23 +53,26 @@ extension PartFile {
     ///   - adoptsIdentical: Whether a regular file of the same bytes under a name that is tried counts as this one.
     ///   - sync: Whether content and name must survive a loss of power when this returns.
     ///   - isReserved: Whether a path is another's, whatever is there: then it counts as taken.
+    ///   - isDoubtful: Whether what is at a path may be another's by another name: then it never counts as this file.
     /// - Throws: `EEXIST` when no free name was found. After an error the file can only be discarded.
     package func publish(
-        numberedFrom first: UInt32, adoptsIdentical: Bool, sync: Bool, unless isReserved: ((String) -> Bool)? = nil
+        numberedFrom first: UInt32, adoptsIdentical: Bool, sync: Bool, unless isReserved: ((String) -> Bool)? = nil,
+        notAdopting isDoubtful: ((String) -> Bool)? = nil
     ) throws(SystemError) {
         try prepare(sync: sync)
         var number = UInt64(first)
         var left = Self.linearTries
         for _ in 0..<Self.mostTries {
             var isNamed = false
-            let isAnothers = try isAnothers(number, isReserved)
+            let isAnothers = try meets(number, isReserved)
             if !isAnothers {
                 let result = try appear(numbered: number)
                 isNamed = result != -EEXIST
                 if isNamed {
                     _ = try check(result, Self.linkCall)
                 } else if adoptsIdentical {
-                    isNamed = try adopt(numbered(number), sync: sync)
+                    let mayBeAnothers = try meets(number, isDoubtful)
+                    if !mayBeAnothers { isNamed = try adopt(numbered(number), sync: sync) }
                 }
             }
             if !isNamed {
@@ -232,10 +235,10 @@ extension PartFile {
         return path.withBytes { String(decoding: $0[..<nameStart] + name, as: UTF8.self) }
     }
 
-    /// Whether the name with a number is another's, whatever is there.
-    private func isAnothers(_ number: UInt64, _ isReserved: ((String) -> Bool)?) throws(SystemError) -> Bool {
-        guard let isReserved else { return false }
-        return isReserved(try fullPath(numbered: number))
+    /// Whether the path with a number meets a condition; without one it does not.
+    private func meets(_ number: UInt64, _ condition: ((String) -> Bool)?) throws(SystemError) -> Bool {
+        guard let condition else { return false }
+        return condition(try fullPath(numbered: number))
     }
 
     /// Whether the whole name has room for a number.
@@ -275,7 +278,7 @@ extension PartFile {
     }
 
     private func isTaken(_ number: UInt64, _ isReserved: ((String) -> Bool)?) throws(SystemError) -> Bool {
-        if try isAnothers(number, isReserved) { return true }
+        if try meets(number, isReserved) { return true }
         let name = try numbered(number)
         let size = name.withUnsafeBytes { name in
             withCString(name) { cplatform_regular_size_at(directory.descriptor.rawValue, $0) }

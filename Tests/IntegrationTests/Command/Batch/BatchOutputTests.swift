@@ -79,6 +79,23 @@ struct BatchOutputTests {
         }
     }
 
+    @Test("a file that is there with letters in the other case, too, is not taken over: a record may spell it so")
+    func caseBlind() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let host = "127.0.0.1_\(origin.port)"
+            _ = try bed.directory.makeDirectory("out/\(host)/bytes")
+            // Left by a run that was killed between the file and its record.
+            try bed.directory.put("out/\(host)/bytes/70", ReferenceBytes.bytes(70))
+            try bed.directory.put("results", [])
+            // No file system here is blind; there two names lead to one directory without this.
+            #expect(symlink("bytes", "\(bed.out)/\(host)/BYTES") == 0)
+            try bed.putList([origin.url("/bytes/70")])
+            #expect(try bed.run().status == 0)
+            #expect(try bed.records().map(\.file) == ["\(host)/bytes/70.1"])
+        }
+    }
+
     // MARK: Readers
 
     @Test(
