@@ -157,6 +157,41 @@ struct CombiningTests {
         return combination
     }
 
+    @Test("the rest of a part needs none of the fields that the part has, RFC 9110 §15.3.7")
+    func shortHead() throws {
+        let lines = [
+            ("Date", date(0)), ("Cache-Control", "max-age=60"), ("ETag", "\"v1\""), ("Content-Type", "text/plain"),
+            ("Content-Encoding", "gzip"),
+        ]
+        let broken = try #require(stored(lines + [("Content-Length", "10")], length: 5, isComplete: false))
+        let part = try #require(
+            stored(
+                lines + [("Content-Range", "bytes 0-4/10")], status: 206, for: request([("Range", "bytes=0-4")]),
+                length: 5))
+        // Without a range the caller's condition is none (RFC 9110 §13.1.5).
+        for asked in [request(), request([("If-Range", "\"v0\"")])] {
+            for response in [broken, part] {
+                guard case .send(let sending) = lookUp(asked, response, at: noon) else {
+                    Issue.record("nothing was sent")
+                    continue
+                }
+                #expect(rules.fieldsToSend(asked, sending).values("If-Range") == ["\"v1\""])
+                let conclusion = rules.conclude(
+                    asked, sending, stored: response,
+                    head([("ETag", "\"v1\""), ("Content-Range", "bytes 5-9/10")], status: 206), requestTime: noon,
+                    responseTime: noon)
+                guard case .completed(let combination, _) = conclusion else {
+                    Issue.record("not completed")
+                    continue
+                }
+                let whole = combination.response
+                #expect(combination.mayBeStored && whole.facts.body == .complete(length: 10))
+                #expect(whole.head.fields.first("Content-Type") == "text/plain")
+                #expect(whole.head.fields.first("Content-Encoding") == "gzip" && whole.facts.flags.contains(.coded))
+            }
+        }
+    }
+
     @Test("a 206 that completes a part may forbid that it is stored, RFC 9111 §5.2.2.5")
     func forbidden() throws {
         #expect(try completion([])?.mayBeStored == true)

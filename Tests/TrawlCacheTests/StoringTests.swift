@@ -206,6 +206,25 @@ struct StoringTests {
         #expect(stored(lines, status: 206, for: ranged, length: 3, isComplete: false) == nil)
     }
 
+    @Test(
+        "a part that answers the caller's own If-Range may lack the fields that say what it is, RFC 9110 §15.3.7",
+        arguments: ["\"a\"", "\"b\"", date(-100)])
+    func partOfCondition(condition: String) throws {
+        let asked = request([("Range", "bytes=0-"), ("If-Range", condition)])
+        let lines = [("Cache-Control", "max-age=60"), ("ETag", "\"a\"")]
+        #expect(refusal(lines + [("Content-Range", "bytes 0-2/3")], status: 206, for: asked) == .range)
+        #expect(refusal(lines + [("Content-Range", "bytes 0-2/10")], status: 206, for: asked) == .range)
+        // What comes in place of the part has all its fields.
+        #expect(refusal(lines, for: asked) == nil)
+        // It was asked about all the same.
+        let stale = try #require(stored(lines))
+        guard case .send(let sending) = lookUp(asked, stale, at: after(100)) else {
+            Issue.record("nothing was sent")
+            return
+        }
+        #expect(sending.purpose == .validate && rules.isObsolete(sending, after: 206))
+    }
+
     @Test("lengths at the edge of what numbers hold do no harm")
     func hugeRanges() throws {
         let last = "18446744073709551614"

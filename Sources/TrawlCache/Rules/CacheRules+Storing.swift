@@ -42,9 +42,12 @@ extension CacheRules {
         else { return .no(.noFreshness) }
         var contentRange: ContentRange?
         if head.status == 206 {
-            // RFC 9111 §3.3. Several ranges in one body are not taken apart.
+            // RFC 9111 §3.3. Several ranges in one body are not taken apart. Who sent an `If-Range` has the fields, so that
+            // the answer may leave out what the bytes are (RFC 9110 §15.3.7); here they are not known.
             contentRange = ContentRange(head.fields)
-            guard request.traits.contains(.range), contentRange != nil else { return .no(.range) }
+            guard request.traits.contains(.range), !request.traits.contains(.ifRange), contentRange != nil else {
+                return .no(.range)
+            }
         }
         guard let selecting = SelectingFields(vary: head.fields, request: request.fields, tag: tag) else {
             return .no(.variesOnEverything)

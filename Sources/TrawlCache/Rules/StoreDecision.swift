@@ -20,6 +20,6 @@ package enum NoStoreReason: UInt8, Sendable, Hashable {
     case noFreshness
     /// `Vary: *`.
     case variesOnEverything
-    /// A part that is not one range of bytes, or whose range is not understood.
+    /// A part that is not one range of bytes, whose range is not understood, or whose fields need not be all.
     case range
 }

@@ -116,6 +116,27 @@ struct CachePartTests {
         }
     }
 
+    @Test(
+        "a part that answers the caller's own If-Range is not stored: its head may lack what the bytes are",
+        arguments: Engine.allCases)
+    func callersCondition(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"a\"")]
+            guard request.fields["if-range"] == nil else {
+                return ScriptedOrigin.Answer(206, "012", fields + [("Content-Range", "bytes 0-2/3")])
+            }
+            return ScriptedOrigin.Answer(200, "012", fields + [("Content-Type", "text/plain")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let part = try await coordinator.get(url, fields: ["Range": "bytes=0-", "If-Range": "\"a\""])
+            #expect(summary(part) == "network 206 012")
+            for source in ["network", "cache"] {
+                let whole = try await coordinator.get(url)
+                #expect(summary(whole) == "\(source) 200 012" && whole.fields["Content-Type"] == "text/plain")
+            }
+        }
+    }
+
     @Test("a part that is stale and has no validator gives way to the newer one", arguments: Engine.allCases)
     func newerPart(engine: Engine) async throws {
         try await withScene(engine) { request in
