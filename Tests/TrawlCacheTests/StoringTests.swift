@@ -129,15 +129,39 @@ struct StoringTests {
         #expect(refusal(fresh, for: request(to: "ftp://example.org/a")) == .notEligible)
     }
 
-    @Test("an answer to POST is stored when it says that it is what GET would give, and for how long")
-    func post() {
-        let post = request(method: .post, hasBody: true)
+    @Test(
+        "an answer to POST or PATCH is stored when it says that it is what GET would give, and for how long",
+        arguments: [Method.post, .patch])
+    func changes(method: Method) throws {
+        let asked = request(method: method, hasBody: true)
+        let fresh = ("Cache-Control", "max-age=60")
         let here = ("Content-Location", "http://example.org/a")
-        #expect(refusal([("Cache-Control", "max-age=60"), here], for: post) == nil)
-        #expect(refusal([("Cache-Control", "max-age=60")], for: post) == .notEligible)
-        #expect(refusal([here], for: post) == .notEligible)
-        let elsewhere = ("Content-Location", "http://example.org/b")
-        #expect(refusal([("Cache-Control", "max-age=60"), elsewhere], for: post) == .notEligible)
+        #expect(refusal([fresh], for: asked) == .notEligible)
+        #expect(refusal([here], for: asked) == .notEligible)
+        for status: UInt16 in [204, 205, 206, 302, 404] {
+            #expect(refusal([fresh, here], status: status, for: asked) == .notEligible, "\(status)")
+        }
+        let response = try #require(stored([fresh, here], for: asked))
+        #expect(word(lookUp(request(), response, at: noon)) == "cache")
+        #expect(word(lookUp(request(method: .head), response, at: noon)) == "cache head")
+        // RFC 5789 §2: it answers no other method.
+        #expect(word(lookUp(asked, response, at: noon)) == "forward notEligible")
+    }
+
+    @Test(
+        "Content-Location names the target in every spelling, and where it is empty, RFC 9110 §4.2.3, §8.7",
+        arguments: [
+            ("/%7eq", ["http://example.org/~q"], true), ("/~q", ["http://example.org/%7Eq"], true),
+            ("/%7eq", [""], true), ("/~q", ["http://example.org/q"], false),
+            ("/a/b", ["http://example.org/a%2Fb"], false),
+            ("/~q", ["http://example.com/~q"], false), ("/~q", ["https://example.org/~q"], false),
+            ("/~q", ["http://example.org/~q", "http://example.org/b"], false),
+            ("/~q", ["", "http://example.org/b"], false),
+        ] as [(String, [String], Bool)])
+    func contentLocation(path: String, locations: [String], isTarget: Bool) {
+        let post = request(method: .post, to: "http://example.org" + path, hasBody: true)
+        let lines = [("Cache-Control", "max-age=60")] + locations.map { ("Content-Location", $0) }
+        #expect(refusal(lines, for: post) == (isTarget ? nil : .notEligible))
     }
 
     @Test("fields of the connection and the proxy are left out, all others kept, RFC 9111 §3.1")

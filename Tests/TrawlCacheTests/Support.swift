@@ -63,7 +63,8 @@ func stored(
     isComplete: Bool = true, at time: WallTime = noon
 ) -> StoredResponse? {
     let decision = rules.storing(
-        request, head(lines, status: status), requestTime: time, responseTime: time, resolving: { target($0) })
+        request, head(lines, status: status), requestTime: time, responseTime: time,
+        resolving: { $0.isEmpty ? request.target : target($0) })
     guard case .store(let storing) = decision else { return nil }
     return rules.finished(storing, received: length, isComplete: isComplete)
 }
@@ -73,7 +74,8 @@ func refusal(
     _ lines: [(String, String)], status: UInt16 = 200, for request: CacheRequest = request()
 ) -> NoStoreReason? {
     let decision = rules.storing(
-        request, head(lines, status: status), requestTime: noon, responseTime: noon, resolving: { target($0) })
+        request, head(lines, status: status), requestTime: noon, responseTime: noon,
+        resolving: { $0.isEmpty ? request.target : target($0) })
     if case .no(let reason) = decision { return reason }
     return nil
 }

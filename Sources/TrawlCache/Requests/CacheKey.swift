@@ -7,7 +7,8 @@ package import TrawlHTTP
 /// should tell none of them apart (RFC 9110 §4.2.3). What is requested stays as it was written.
 ///
 /// Only responses that may answer GET are stored, so the method is not part of it: HEAD is answered from them, and a
-/// storable answer to POST answers a later GET (RFC 9110 §9.3.3). The trailing slash and the query are significant.
+/// storable answer to POST or PATCH answers a later GET (RFC 9110 §9.3.3, RFC 5789 §2). The trailing slash and the query
+/// are significant.
 ///
 /// - Source: RFC 9111 §2; RFC 3986 §6.2.2.1, §6.2.2.2.
 package struct CacheKey: Sendable, Hashable {

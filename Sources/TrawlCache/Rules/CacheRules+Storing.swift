@@ -6,17 +6,17 @@ extension CacheRules {
     /// - Parameter requestTime: When the request was sent.
     /// - Parameter responseTime: When the head came.
     /// - Parameter resolving: Makes a target of a reference in the context of the request's target. Asked only for
-    ///   `Content-Location` in answer to POST.
+    ///   `Content-Location` in answer to POST and PATCH.
     /// - Source: RFC 9111 §3.
     package func storing(
         _ request: CacheRequest, _ head: ResponseHead, requestTime: WallTime, responseTime: WallTime,
         resolving: (String) -> TargetURI?
     ) -> StoreDecision {
         let policy = request.policy
-        let isPost = request.method == .post
-        guard request.isGet || isPost, !policy.options.contains(.doNotWrite),
+        let isChange = request.method == .post || request.method == .patch
+        guard request.isGet || isChange, !policy.options.contains(.doNotWrite),
             // The body of a GET is not part of the key.
-            isPost || !request.traits.contains(.body), request.traits.isDisjoint(with: [.otherScheme, .otherHost])
+            isChange || !request.traits.contains(.body), request.traits.isDisjoint(with: [.otherScheme, .otherHost])
         else { return .no(.notEligible) }
         guard !StatusRules.isNeverStored(head.status) else { return .no(.status) }
         let reading = ResponseReading(head.fields, now: responseTime)
@@ -28,11 +28,13 @@ extension CacheRules {
         let secondsToCache = isLasting ? policy.secondsToCache : nil
         guard policy.respectsCacheControl || isLasting else { return .no(.status) }
         let hasLifetime = reading.hasExplicitLifetime || secondsToCache != nil
-        if isPost {
-            // RFC 9110 §9.3.3: an answer that says how long it is fresh, and that it is what GET would give.
-            guard hasLifetime, StatusRules.isSuccess(head.status), head.status != 206,
-                let location = head.fields.reference("Content-Location"),
-                resolving(location)?.text == request.target.text
+        if isChange {
+            // RFC 9110 §9.3.3, RFC 5789 §2: an answer that says how long it is fresh, and that it is what GET would give,
+            // under whatever spelling of the target (RFC 9110 §4.2.3, §8.7). One without content is none of that, and 206
+            // is for GET alone.
+            guard hasLifetime, StatusRules.isSuccess(head.status), !(204...206).contains(head.status),
+                let location = head.fields.only(.contentLocation, { FieldLines.reference(of: $0) }),
+                let named = resolving(location), CacheKey(named) == request.key
             else { return .no(.notEligible) }
         }
         // RFC 9111 §3: something must say that it may be stored. In a private cache `private` does (§5.2.2.7).

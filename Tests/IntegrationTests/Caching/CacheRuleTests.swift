@@ -185,25 +185,29 @@ struct CacheRuleTests {
     }
 
     @Test(
-        "an answer to POST that says that it is what GET would give, and for how long, answers GET",
-        arguments: Engine.allCases)
-    func posted(engine: Engine) async throws {
+        "an answer to POST or PATCH that says that it is what GET would give, and for how long, answers GET",
+        arguments: Engine.allCases, [Request.Method.post, .patch])
+    func posted(engine: Engine, method: Request.Method) async throws {
         try await withScene(engine) { request in
-            var fields = [("Content-Location", request.target == "/elsewhere" ? "/other" : request.target)]
+            let others = ["/elsewhere": "/other", "/empty": "", "/%7eq": "/~q"]
+            var fields = [("Content-Location", others[request.target] ?? request.target)]
             if request.target != "/vague" { fields.append(("Cache-Control", "max-age=60")) }
             return ScriptedOrigin.Answer(200, request.method, fields)
         } _: { scene, coordinator in
+            let name = method.name
             for (target, outcome) in [
-                ("/page", "cache 200 POST"), ("/vague", "network 200 GET"), ("/elsewhere", "network 200 GET"),
+                ("/page", "cache 200 \(name)"), ("/empty", "cache 200 \(name)"), ("/%7eq", "cache 200 \(name)"),
+                ("/vague", "network 200 GET"), ("/elsewhere", "network 200 GET"),
             ] {
                 let url = scene.origin.url(target)
-                let response = try await coordinator.send(Request(.post, url, body: .text("x")))
-                #expect(summary(response) == "network 200 POST")
+                _ = try await coordinator.get(url)
+                let response = try await coordinator.send(Request(method, url, body: .text("x")))
+                #expect(summary(response) == "network 200 \(name)")
                 #expect(summary(try await coordinator.get(url)) == outcome, "\(target)")
             }
-            // Only what is stored for GET answers: another POST is sent.
-            let again = try await coordinator.send(Request(.post, scene.origin.url("/page"), body: .text("x")))
-            #expect(summary(again) == "network 200 POST")
+            // Only what is stored for GET answers: another one is sent.
+            let again = try await coordinator.send(Request(method, scene.origin.url("/page"), body: .text("x")))
+            #expect(summary(again) == "network 200 \(name)")
         }
     }
 
