@@ -28,6 +28,7 @@ struct FresheningTests {
     private func word(_ conclusion: Conclusion) -> String {
         switch conclusion {
         case .freshened(_, let reuse): TrawlCacheTests.word(.serve(reuse))
+        case .confirmed(_, let reuse): "for the caller: " + TrawlCacheTests.word(.serve(reuse))
         case .completed: "completed"
         case .fallBack(let reuse): "instead: " + TrawlCacheTests.word(.serve(reuse))
         case .handOn: "hand on"
@@ -344,6 +345,56 @@ struct FresheningTests {
             return
         }
         #expect(fresh.head.fields.first("X-Mine") == nil && fresh.head.fields.first("X-Other") == "2")
+    }
+
+    @Test(
+        "what is said to somebody's cookies changes what came without any only where it says that it is for all",
+        arguments: [
+            ("max-age=500", false), ("private, max-age=500", false), ("public, private", false), (nil, false),
+            ("no-store", false), ("public, max-age=500", true), ("s-maxage=1, max-age=500", true),
+        ] as [(String?, Bool)])
+    func otherOwner(control: String?, isForAll: Bool) throws {
+        let asked = request([("Cookie", "a=1")])
+        let answer = [("Date", date(100)), ("X-A", "2")] + (control.map { [("Cache-Control", $0)] } ?? [])
+        let conclusion = try conclude(answer, asked)
+        #expect(word(conclusion) == (isForAll ? "revalidated" : "for the caller: revalidated"))
+        switch conclusion {
+        case .freshened(let fresh, _):
+            // It is still nobody's.
+            #expect(fresh.facts.ownCredentials == nil && fresh.head.fields.first("X-A") == "2")
+            for cookies in [[], [("Cookie", "a=1")], [("Cookie", "a=2")]] {
+                #expect(TrawlCacheTests.word(lookUp(request(cookies), fresh, at: after(110))) == "cache")
+            }
+        case .confirmed(let fresh, _):
+            #expect(fresh.facts.ownCredentials == nil)
+            #expect(fresh.head.fields.first("X-A") == (control == "no-store" ? "1" : "2"))
+        default: Issue.record("\(conclusion)")
+        }
+        let update = rules.updatedByHead(
+            request([("Cookie", "a=1")], method: .head), stored: try #require(stored(base)), head(answer, status: 200),
+            requestTime: after(100), responseTime: after(100))
+        guard case .freshened(let updated) = update else {
+            #expect(update == .keep && !isForAll)
+            return
+        }
+        #expect(isForAll && updated.facts.ownCredentials == nil)
+    }
+
+    @Test("a 200 that counts as a 304 changes no more than one, and what is of the same cookies is freshened")
+    func sameOwner() throws {
+        var policy = CachePolicy()
+        policy.stopsAtEqualTag = true
+        let asked = request([("Cookie", "a=1")], policy: policy)
+        #expect(word(try conclude(repeated, status: 200, asked)) == "for the caller: revalidated")
+        let own = try #require(stored(base, for: asked))
+        guard case .send(let sending) = lookUp(asked, own, at: after(100)),
+            case .freshened(let fresh, _) = rules.conclude(
+                asked, sending, stored: own, head([], status: 304), requestTime: after(100), responseTime: after(100))
+        else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(fresh.facts.ownCredentials == asked.credentials)
     }
 
     @Test("of two records of one second the one that was validated last is the newer, with and without Date")

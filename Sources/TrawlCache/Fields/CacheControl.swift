@@ -42,6 +42,13 @@ struct CacheControl: Sendable, Hashable {
     var staleWhileRevalidate = Seconds.absent
     var staleIfError = Seconds.absent
 
+    /// Whether a response says that it may answer requests with other credentials.
+    ///
+    /// - Source: RFC 9111 §3.5; `private` forbids it (§5.2.2.7).
+    var isForAll: Bool {
+        !flags.isDisjoint(with: [.isPublic, .sMaxage]) && !flags.contains(.isPrivate)
+    }
+
     /// Reads one field line.
     mutating func read(_ line: UnsafeRawBufferPointer) {
         Self.forEachDirective(line) { name, value in

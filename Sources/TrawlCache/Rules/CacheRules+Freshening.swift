@@ -39,14 +39,14 @@ extension CacheRules {
             let times = (request: requestTime, response: responseTime)
             if isRepeated(stored, by: head, request) {
                 guard let fresh = updated(stored, request, head, times) else { return .replace }
-                return .freshened(fresh, validatedReuse(request, fresh, by: head, responseTime))
+                return validated(stored, as: fresh, request, by: head, responseTime)
             }
             guard head.status == 304 else { return .replace }
             guard isSelected(stored, by: head, request, responseTime) else {
                 return request.traits.contains(.ifNoneMatch) ? .handOn : .repeatPlain
             }
             guard let fresh = updated(stored, request, head, times) else { return .repeatPlain }
-            return .freshened(fresh, validatedReuse(request, fresh, by: head, responseTime))
+            return validated(stored, as: fresh, request, by: head, responseTime)
         case .complete:
             guard head.status == 206 else { return head.status == 416 ? .repeatPlain : .replace }
             // The answer's bytes are delivered behind the stored ones as they come, so they must begin there.
@@ -58,6 +58,26 @@ extension CacheRules {
             combination.mayBeStored = !forbidsStoring(control, status: head.status, request)
             return .completed(combination, validatedReuse(request, combination.response, by: head, responseTime))
         }
+    }
+
+    /// What it means that the origin has just said a stored response to be right.
+    private func validated(
+        _ stored: StoredResponse, as fresh: StoredResponse, _ request: CacheRequest, by head: ResponseHead,
+        _ now: WallTime
+    ) -> Conclusion {
+        let reuse = validatedReuse(request, fresh, by: head, now)
+        return isForCallerAlone(stored, head, request, now) ? .confirmed(fresh, reuse) : .freshened(fresh, reuse)
+    }
+
+    /// Whether a head that came to credentials changes nothing of a stored response that came without: whom that answers
+    /// is not in the head, whose fields may be one account's.
+    ///
+    /// RFC 9111 §4.3.4 would update the stored response. Here one store serves many accounts.
+    private func isForCallerAlone(
+        _ stored: StoredResponse, _ head: ResponseHead, _ request: CacheRequest, _ now: WallTime
+    ) -> Bool {
+        guard stored.facts.ownCredentials == nil, request.credentials != nil else { return false }
+        return !ResponseReading(head.fields, now: now).control.isForAll
     }
 
     /// How a response is presented that the origin has just said to be right.
@@ -162,6 +182,11 @@ extension CacheRules {
             body: stored.facts.body)
         // Its own time is finer than that of a line.
         if reading.date == nil { fresh.facts.date = times.1 }
+        if stored.facts.ownCredentials == nil {
+            // It stays what came without any, whoever has asked about it.
+            fresh.facts.flags.remove(.credentials)
+            fresh.facts.credentials = stored.facts.credentials
+        }
         return fresh
     }
 
@@ -225,6 +250,7 @@ extension CacheRules {
         switch head.status {
         case 200:
             guard isDescribed(stored, by: head, responseTime) else { return .remove }
+            guard !isForCallerAlone(stored, head, request, responseTime) else { return .keep }
             return updated(stored, request, head, (requestTime, responseTime)).map(HeadUpdate.freshened) ?? .keep
         // Not of the standard's words, but the origin says that it is gone.
         case 404, 410: return .remove

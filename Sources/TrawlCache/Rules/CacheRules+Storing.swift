@@ -171,10 +171,7 @@ extension CacheRules {
         flags.set(.noCache, control.flags.contains(.noCache))
         flags.set(.mustRevalidate, control.flags.contains(.mustRevalidate))
         flags.set(.immutable, control.flags.contains(.immutable))
-        flags.set(
-            .openToAll,
-            !control.flags.isDisjoint(with: [.isPublic, .sMaxage]) && !control.flags.contains(.isPrivate)
-                && !request.isPartitioned)
+        flags.set(.openToAll, control.isForAll && !request.isPartitioned)
         flags.set(.heuristic, isGuess)
         flags.set(.strongTag, reading.tag == .strong)
         flags.set(.weakTag, reading.tag == .weak)

@@ -2,6 +2,9 @@
 package enum Conclusion: Sendable, Hashable {
     /// The stored response is still right: store it anew, its head updated, if the request `mayWrite`, and present it.
     case freshened(StoredResponse, Reuse)
+    /// The stored response is still right for this caller, whose answer says nothing of it to others: present it with its
+    /// head updated, and leave the record as it is.
+    case confirmed(StoredResponse, Reuse)
     /// The missing bytes came: `Combination` says how the new body is made; present the result.
     case completed(Combination, Reuse)
     /// The origin failed and the stored response may be used for it (RFC 5861 §4).

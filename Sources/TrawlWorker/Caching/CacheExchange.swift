@@ -42,7 +42,10 @@ final class CacheExchange: KeptExchange {
             let conclusion = store.rules.conclude(
                 request, sending, stored: candidate.response, head, requestTime: sentAt, responseTime: now)
             switch conclusion {
-            case .freshened(let response, let reuse): return freshened(candidate, response, reuse, head, now)
+            case .freshened(let response, let reuse):
+                return validated(candidate, response, reuse, head, now, writes: mayWrite)
+            case .confirmed(let response, let reuse):
+                return validated(candidate, response, reuse, head, now, writes: false)
             case .completed(let combination, let reuse): return completed(candidate, combination, reuse, head)
             case .fallBack(let reuse):
                 guard var stored = answer(candidate, reuse) else { return .passOn }
@@ -68,13 +71,13 @@ final class CacheExchange: KeptExchange {
     // MARK: - Responses that go with what is stored
 
     /// The server said that the stored response is still right.
-    private func freshened(
+    private func validated(
         _ candidate: StoredCandidate, _ response: StoredResponse, _ reuse: Reuse, _ head: TrawlHTTP.ResponseHead,
-        _ now: WallTime
+        _ now: WallTime, writes: Bool
     ) -> KeptResponse {
         guard var stored = answer(candidate, reuse, as: response) else { return gone }
         var changes = clearing(head)
-        if mayWrite, changes.isEmpty {
+        if writes, changes.isEmpty {
             changes.append(
                 .replaceHeader(candidate.use, header: response.encoded(), stored: UInt64(max(0, now.milliseconds))))
         }

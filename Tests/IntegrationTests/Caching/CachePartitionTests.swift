@@ -21,6 +21,29 @@ struct CachePartitionTests {
         }
     }
 
+    @Test(
+        "what the server says to somebody's cookies leaves what is stored to those who have none",
+        arguments: Engine.allCases, [Request.Method.get, .head])
+    func cookies(engine: Engine, method: Request.Method) async throws {
+        try await withScene(engine) { request in
+            let name = request.fields["cookie"]
+            return page("one", "max-age=60", to: request, name.map { [("X-Name", $0)] } ?? [])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let first = try await coordinator.get(url)
+            #expect(summary(first) == "network 200 one")
+            var asking = Request(method, url)
+            asking.fields = ["Cookie": "a=1", "Cache-Control": "no-cache"]
+            for _ in 0..<2 {
+                let own = try await coordinator.send(asking)
+                #expect(own.source == (method == .get ? .revalidated : .network) && own.fields["X-Name"] == "a=1")
+            }
+            let others = try await coordinator.get(url)
+            #expect(summary(others) == "cache 200 one" && others.fields["X-Name"] == nil)
+            #expect(scene.count == 3)
+        }
+    }
+
     @Test("names that lead elsewhere in clear have stored responses of their own, whatever public says")
     func routes() async throws {
         try await withScene { request in

@@ -110,6 +110,8 @@ struct MemoryEngine {
                     records[request.key.text]?[index].bytes = fresh.encoded()
                 }
                 return present(fresh, body, reuse, exchange.interims)
+            case .confirmed(let fresh, let reuse):
+                return present(fresh, records[request.key.text]?[index].body ?? [], reuse, exchange.interims)
             case .completed(let combination, let reuse):
                 let body = join(combination, records[request.key.text]?[index].body ?? [], exchange.body)
                 records[request.key.text]?[index] = Record(bytes: combination.response.encoded(), body: body)

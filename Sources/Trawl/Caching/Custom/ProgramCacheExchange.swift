@@ -181,6 +181,9 @@ struct ProgramCacheExchange {
                     await cache.update(chosen.entry.updated(response.encoded()))
                 }
                 return with(answer, stored(chosen, response, reuse))
+            case .confirmed(let response, let reuse):
+                await clear(answer.packageHead)
+                return with(answer, stored(chosen, response, reuse))
             case .fallBack(let reuse):
                 await clear(answer.packageHead)
                 return with(answer, stored(chosen, chosen.response, reuse))
