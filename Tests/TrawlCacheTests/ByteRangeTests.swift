@@ -28,6 +28,22 @@ struct ByteRangeTests {
     }
 
     @Test(
+        "another unit than bytes, and what is not well formed, is ignored, RFC 9110 §14.1.1, §14.2",
+        arguments: [
+            ("", true), ("bytes", true), ("bytes=", true), ("bytes=-", true), ("bytes=1", true), ("bytes=2-1", true),
+            ("items=0-1", true), ("bytes =0-1", true), ("bytes=a-b", true), ("bytes=0--1", true), ("bytes=0-1x", true),
+            ("bytes=+0-1", true), ("bytes=-1-2", true), ("bytes=18446744073709551615-0", true), ("x", true),
+            ("bytes=0-1", false), ("Bytes= 0-", false), ("bytes=-1", false), ("bytes=-0", false), ("bytes=9-", false),
+            ("bytes=0-1,3-4", false), ("bytes=0-1,4-3", false), ("bytes=,", false),
+            ("bytes=99999999999999999999-", false), ("bytes=0-99999999999999999999", false),
+            ("bytes=18446744073709551615-", false), ("bytes=-99999999999999999999", false),
+        ])
+    func ignored(text: String, isIgnored: Bool) {
+        #expect(Array(text.utf8).withUnsafeBytes { ByteRange.isIgnored($0) } == isIgnored)
+        #expect(!isIgnored || range(text) == nil)
+    }
+
+    @Test(
         "which stored bytes a range means",
         arguments: [
             ("bytes=0-1", 0..<2), ("bytes=5-", 5..<10), ("bytes=-1", 9..<10), ("bytes=-99", 0..<10),
@@ -72,6 +88,8 @@ struct ByteRangeTests {
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 0...8, using: &random)).map { _ in random.pick(pieces) }.joined()
             _ = range(text)?.resolved(in: .complete(length: random.integer()))
+            let isIgnored = Array(text.utf8).withUnsafeBytes { ByteRange.isIgnored($0) }
+            #expect(!isIgnored || range(text) == nil, "\(text)")
         }
     }
 }

@@ -225,6 +225,27 @@ struct LookupTests {
         #expect(try decision(lines, at: seconds, others: others) == expected)
     }
 
+    @Test(
+        "a range that is ignored is answered with the whole, RFC 9110 §14.2",
+        arguments: [
+            ([("Range", "bytes=5-2")], 30, "cache"), ([("Range", "lines=1-2")], 30, "cache"),
+            ([("Range", "")], 30, "cache"), ([("Range", "bytes=5-2")], 100, "validate"),
+            ([("Range", "bytes=5-2"), ("If-Range", "\"v1\"")], 30, "cache"),
+            ([("Range", "bytes=5-2"), ("If-None-Match", "\"v1\"")], 30, "cache 304"),
+            ([("Range", "lines=1-2"), ("Range", "bytes=5-2")], 30, "forward range"),
+            ([("Range", "bytes=10-")], 30, "forward range"), ([("Range", "bytes=-0")], 30, "forward range"),
+        ] as [([(String, String)], Int64, String)])
+    func ignoredRanges(lines: [(String, String)], seconds: Int64, expected: String) throws {
+        #expect(try decision(lines, at: seconds) == expected)
+    }
+
+    @Test("a range that is ignored asks for all, of which a stored part is not enough")
+    func ignoredRangeOfPart() throws {
+        let lines = [("Cache-Control", "max-age=60"), ("ETag", "\"v1\""), ("Content-Range", "bytes 0-9/20")]
+        let part = try #require(stored(lines, status: 206, for: request([("Range", "bytes=0-9")])))
+        #expect(word(lookUp(request([("Range", "lines=1-2")]), part, at: noon)) == "forward range")
+    }
+
     @Test("a range of a stored error is the error")
     func rangeOfError() throws {
         let response = try #require(stored([("Cache-Control", "max-age=60")], status: 404))

@@ -32,6 +32,25 @@ package enum ByteRange: Sendable, Hashable {
         }
     }
 
+    /// Whether a `Range` field is one that is ignored: of another unit than bytes, or not well formed. Several ranges, one of
+    /// no bytes and numbers of any length are well formed.
+    ///
+    /// - Source: RFC 9110 §14.2; §14.1.1 says what is invalid.
+    static func isIgnored(_ value: UnsafeRawBufferPointer) -> Bool {
+        let text = FieldSyntax.trimmed(value)
+        guard text.count > 5, text.part(0, 5).isToken("bytes"), text[5] == .equals else { return true }
+        let range = FieldSyntax.trimmed(text.part(6, text.count))
+        if range.firstIndex(of: .comma) != nil { return false }
+        guard let dash = range.firstIndex(of: UInt8(ascii: "-")), range.count > 1 else { return true }
+        let (first, last) = (range.part(0, dash), range.part(dash + 1, range.count))
+        guard first.allSatisfy(isDigit), last.allSatisfy(isDigit) else { return true }
+        // A last byte that lies before the first.
+        guard let start = FieldSyntax.decimal(first), let end = FieldSyntax.decimal(last) else { return false }
+        return end < start
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+
     /// The bytes of a stored body this range means, or nil when not all of them are there or it cannot be told.
     func resolved(in body: BodyExtent) -> Range<UInt64>? {
         let range: Range<UInt64>

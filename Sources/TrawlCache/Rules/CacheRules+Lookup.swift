@@ -126,7 +126,10 @@ extension CacheRules {
         {
             // Lines of one name are a list (RFC 9110 §5.3), and several ranges are not served.
             let range = request.fields.only(.range) { ByteRange(field: $0) }
-            return range?.resolved(in: body).map(Coverage.part) ?? .uncovered
+            if let part = range?.resolved(in: body) { return .part(part) }
+            // What is ignored is no reason to ask (RFC 9110 §14.2).
+            let isIgnored = request.fields.only(.range) { ByteRange.isIgnored($0) } ?? false
+            guard isIgnored, body.isComplete else { return .uncovered }
         }
         if body.isComplete { return .whole }
         return request.isGet && !request.traits.contains(.range) && body.first == 0 && body.length > 0
