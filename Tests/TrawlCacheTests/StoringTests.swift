@@ -10,8 +10,8 @@ struct StoringTests {
         "statuses without a lifetime",
         arguments: [
             (200, true), (203, true), (204, true), (300, true), (301, true), (308, true), (404, true), (405, true),
-            (410, true), (414, true), (501, true), (201, false), (202, false), (302, false), (303, false), (307, false),
-            (400, false), (403, false), (500, false), (503, false), (999, false),
+            (410, true), (414, true), (451, true), (501, true), (201, false), (202, false), (302, false), (303, false),
+            (307, false), (400, false), (403, false), (500, false), (503, false), (999, false),
         ] as [(UInt16, Bool)])
     func statuses(status: UInt16, isStored: Bool) {
         #expect(refusal([], status: status) == (isStored ? nil : .noFreshness))
@@ -38,7 +38,7 @@ struct StoringTests {
     func lifetimes() {
         var policy = CachePolicy()
         policy.secondsToCache = 60
-        for status: UInt16 in [200, 302, 303, 307, 404] {
+        for status: UInt16 in [200, 302, 303, 307, 404, 451] {
             #expect(refusal([], status: status, for: request(policy: policy)) == nil)
         }
         for status: UInt16 in [401, 403, 500, 503] {
@@ -115,7 +115,7 @@ struct StoringTests {
     func mustUnderstand() {
         let lines = [("Cache-Control", "max-age=60, must-understand")]
         #expect(refusal(lines, status: 299) == .responseNoStore)
-        #expect(refusal(lines, status: 404) == nil)
+        for status: UInt16 in [404, 451] { #expect(refusal(lines, status: status) == nil, "\(status)") }
     }
 
     @Test("requests that are not stored")

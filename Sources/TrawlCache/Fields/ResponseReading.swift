@@ -108,10 +108,10 @@ extension WallTime {
 
 /// What the status code means for a cache.
 enum StatusRules {
-    /// Statuses whose responses may be stored and reused without an explicit lifetime (RFC 9110 §15.1).
+    /// Statuses whose responses may be stored and reused without an explicit lifetime (RFC 9110 §15.1, RFC 7725 §3).
     static func isHeuristicallyCacheable(_ status: UInt16) -> Bool {
         switch status {
-        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 451, 501: true
         default: false
         }
     }
@@ -123,10 +123,10 @@ enum StatusRules {
     }
 
     /// Statuses whose caching rules are followed here, for `must-understand` (RFC 9111 §5.2.2.3): those of RFC 9110
-    /// §15.
+    /// §15, and 451 (RFC 7725 §3).
     static func isUnderstood(_ status: UInt16) -> Bool {
         switch status {
-        case 200...206, 300...305, 307, 308, 400...417, 421, 422, 426, 500...505: true
+        case 200...206, 300...305, 307, 308, 400...417, 421, 422, 426, 451, 500...505: true
         default: false
         }
     }

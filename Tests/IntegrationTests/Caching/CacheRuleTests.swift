@@ -45,7 +45,7 @@ struct CacheRuleTests {
         "statuses that may be stored by themselves are, with a date of change, and others are not",
         arguments: [
             (200, true), (203, true), (204, true), (300, true), (404, true), (405, true), (410, true), (414, true),
-            (501, true), (201, false), (400, false), (403, false), (500, false), (503, false),
+            (451, true), (501, true), (201, false), (400, false), (403, false), (500, false), (503, false),
         ])
     func statuses(status: Int, isStored: Bool) async throws {
         let modified = ("Last-Modified", ScriptedOrigin.date(secondsFromNow: -864_000))
