@@ -42,6 +42,8 @@ struct FresheningTests {
         arguments: [
             ([("ETag", "\"v1\"")], 304, "revalidated"), ([("ETag", "W/\"v1\"")], 304, "revalidated"),
             ([("ETag", "\"v2\"")], 304, "repeat"), ([("Last-Modified", date(-100))], 304, "revalidated"),
+            ([("ETag", ""), ("ETag", "\"v1\"")], 304, "revalidated"),
+            ([("ETag", ""), ("ETag", "\"v2\"")], 304, "repeat"), ([("ETag", "")], 304, "revalidated"),
             ([("Last-Modified", date(-99))], 304, "repeat"), ([], 304, "revalidated"), ([], 200, "replace"),
             ([("ETag", "\"v1\"")], 200, "replace"), ([], 404, "replace"), ([], 503, "replace"),
             ([], 206, "replace"),
@@ -178,6 +180,15 @@ struct FresheningTests {
         #expect(weaker.head.fields.values("ETag") == ["W/\"v1\""])
     }
 
+    @Test("an empty ETag of a 304 takes no stored tag away")
+    func emptyTag() throws {
+        guard case .freshened(let fresh, _) = try conclude([("ETag", ""), ("Date", date(100))]) else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(fresh.head.fields.values("ETag") == ["\"v1\""] && fresh.facts.flags.contains(.strongTag))
+    }
+
     @Test("Vary: * of a 304 holds until a 304 takes it back")
     func varyOnEverything() throws {
         var fresh = try #require(stored(base))
@@ -309,6 +320,7 @@ struct FresheningTests {
         "what the answer to HEAD does, RFC 9111 §4.3.5",
         arguments: [
             (200, [], "freshened"), (200, [("ETag", "\"v1\"")], "freshened"), (200, [("ETag", "\"v2\"")], "remove"),
+            (200, [("ETag", "")], "freshened"), (200, [("ETag", ""), ("ETag", "\"v1\"")], "freshened"),
             (200, [("Last-Modified", date(-99))], "remove"), (200, [("Content-Length", "11")], "remove"),
             (200, [("Content-Length", "10"), ("Last-Modified", date(-100))], "freshened"), (404, [], "remove"),
             (410, [], "remove"), (500, [], "keep"), (302, [], "keep"),

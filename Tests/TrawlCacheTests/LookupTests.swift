@@ -205,6 +205,28 @@ struct LookupTests {
         #expect(sending.fields.values("If-Modified-Since") == [date(-100)])
     }
 
+    @Test("an empty ETag hides none behind it")
+    func hiddenTag() throws {
+        let tags = [("ETag", ""), ("ETag", "\"q\"")]
+        for (lines, seconds, expected) in [
+            ([("If-None-Match", "\"q\"")], 30, "cache 304"), ([("If-None-Match", "\"a\"")], 30, "cache"),
+            ([("If-None-Match", "\"q\"")], 100, "validate"),
+            ([("If-None-Match", "\"a\"")], 100, "forward callerCondition"),
+            ([("Range", "bytes=2-3"), ("If-Range", "\"q\"")], 30, "cache 2..<4"),
+        ] as [([(String, String)], Int64, String)] {
+            #expect(try decision(lines, at: seconds, others: tags) == expected, "\(lines) \(seconds)")
+        }
+        let lines = [("Cache-Control", "max-age=60"), ("Content-Length", "20")] + tags
+        for (isComplete, field) in [(true, "If-None-Match"), (false, "If-Range")] {
+            let response = try #require(stored(lines, length: isComplete ? 20 : 10, isComplete: isComplete))
+            guard case .send(let sending) = lookUp(request(), response, at: after(100)) else {
+                Issue.record("not sent")
+                continue
+            }
+            #expect(sending.fields.values(field) == ["\"q\""])
+        }
+    }
+
     // MARK: Ranges
 
     @Test(

@@ -16,6 +16,16 @@ extension FieldLines {
         removeAll { KnownField($0)?.isContentDigest == true }
     }
 
+    /// Calls `body` with the entity tag, or nil. An empty line is no tag (RFC 9110 §8.8.3), and hides none.
+    func withTag<Result>(_ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+        var result: Result?
+        forEach { name, value in
+            guard result == nil, name.isToken("etag"), !FieldSyntax.trimmed(value).isEmpty else { return }
+            result = body(value)
+        }
+        return result ?? body(nil)
+    }
+
     /// What the only line of a name says; nil when there is none, or no sense in it, or several where one is allowed.
     func only<Value>(_ field: KnownField, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         var found: Value?

@@ -53,7 +53,9 @@ struct ResponseReading {
             }
             hasAge = true
         case .lastModified: if lastModified == nil { lastModified = HTTPDate.parse(value, now: now) }
-        case .etag: if tag == .none, !value.isEmpty { tag = EntityTag.isWeak(value) ? .weak : .strong }
+        case .etag:
+            // An empty line is no tag (`withTag`).
+            if tag == .none, !FieldSyntax.trimmed(value).isEmpty { tag = EntityTag.isWeak(value) ? .weak : .strong }
         case .contentEncoding: isCoded = true
         default: break
         }

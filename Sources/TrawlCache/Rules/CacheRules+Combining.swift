@@ -51,8 +51,8 @@ extension CacheRules {
     func sharesStrongValidator(_ left: StoredResponse, _ right: StoredResponse) -> Bool {
         let flags = left.facts.flags.intersection(right.facts.flags)
         if flags.contains(.strongTag) {
-            return left.head.fields.withFirst("ETag") { old in
-                right.head.fields.withFirst("ETag") { new in
+            return left.head.fields.withTag { old in
+                right.head.fields.withTag { new in
                     guard let old, let new else { return false }
                     return EntityTag.areStronglyEqual(old, new)
                 }
@@ -69,8 +69,8 @@ extension CacheRules {
     ///   it out must at least tell the same strong date.
     private func isSameRepresentation(_ own: ResponseReading, _ fields: FieldLines, as stored: StoredResponse) -> Bool {
         if own.tag != .none {
-            return stored.head.fields.withFirst("ETag") { old in
-                fields.withFirst("ETag") { new in
+            return stored.head.fields.withTag { old in
+                fields.withTag { new in
                     guard let old, let new else { return false }
                     return EntityTag.areStronglyEqual(old, new)
                 }

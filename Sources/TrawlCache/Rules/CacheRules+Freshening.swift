@@ -115,8 +115,7 @@ extension CacheRules {
     private func isSelected(
         _ stored: StoredResponse, by head: ResponseHead, _ request: CacheRequest, _ now: WallTime
     ) -> Bool {
-        // An empty line is no tag.
-        let hasTag = head.fields.withFirst("ETag") { $0.map { !FieldSyntax.trimmed($0).isEmpty } ?? false }
+        let hasTag = head.fields.withTag { $0 != nil }
         if hasTag, !stored.facts.flags.isDisjoint(with: .tags) { return isSameTag(stored, head) }
         if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {
             // Beside a tag that has nothing to be compared with only a strong date selects (RFC 9110 §8.8.2.2).
@@ -130,8 +129,8 @@ extension CacheRules {
 
     /// By the weak comparison: some servers weaken a tag when they encode the content.
     func isSameTag(_ stored: StoredResponse, _ head: ResponseHead) -> Bool {
-        stored.head.fields.withFirst("ETag") { old in
-            head.fields.withFirst("ETag") { new in
+        stored.head.fields.withTag { old in
+            head.fields.withTag { new in
                 guard let old, let new else { return false }
                 return EntityTag.areWeaklyEqual(old, new)
             }
@@ -147,8 +146,8 @@ extension CacheRules {
             stored.head.fields.values("Content-Encoding") == head.fields.values("Content-Encoding")
         else { return false }
         if let length = head.contentLength, let total = stored.facts.body.total, length != total { return false }
-        return stored.head.fields.withFirst("ETag") { old in
-            head.fields.withFirst("ETag") { new in
+        return stored.head.fields.withTag { old in
+            head.fields.withTag { new in
                 guard let old, let new else { return false }
                 return EntityTag.areStronglyEqual(old, new)
             }
@@ -214,11 +213,12 @@ extension CacheRules {
         var new = storable(new, arrival: arrival, hasDate: hasDate)
         // Servers that encode on the way weaken the tag of what they send, and not that of their 304. The stored bytes
         // do not become those of the strong tag by that.
-        let isWeak = stored.withFirst("ETag") { $0.map(EntityTag.isWeak) ?? false }
+        let isWeak = stored.withTag { $0.map(EntityTag.isWeak) ?? false }
+        let keepsTag = isWeak || !new.withTag { $0 != nil }
         new.removeAll { name in
             switch KnownField(name) {
             case .contentLength, .contentEncoding, .contentRange: true
-            case .etag: isWeak
+            case .etag: keepsTag
             default: false
             }
         }
@@ -262,7 +262,7 @@ extension CacheRules {
     private func isDescribed(_ stored: StoredResponse, by head: ResponseHead, _ now: WallTime) -> Bool {
         guard stored.facts.status == 200 || stored.facts.status == 206 else { return false }
         if let length = head.contentLength, let total = stored.facts.body.total, length != total { return false }
-        if head.fields.contains("ETag") {
+        if head.fields.withTag({ $0 != nil }) {
             guard isSameTag(stored, head) else { return false }
         }
         if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {

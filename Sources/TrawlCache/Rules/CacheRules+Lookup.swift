@@ -143,7 +143,7 @@ extension CacheRules {
             if let date = HTTPDate.parse(value, now: facts.responseTime) {
                 return facts.flags.contains(.strongDate) && date == facts.lastModified
             }
-            return stored.withFirst("ETag") { tag in
+            return stored.withTag { tag in
                 tag.map { EntityTag.areStronglyEqual($0, value) } ?? false
             }
         }
@@ -164,7 +164,7 @@ extension CacheRules {
         if request.traits.contains(.ifNoneMatch) {
             // RFC 9110 §13.1.3: If-Modified-Since is not looked at beside If-None-Match.
             return EntityTag.isAny(in: request.fields)
-                || stored.withFirst("ETag") { EntityTag.isListed($0, in: request.fields) }
+                || stored.withTag { EntityTag.isListed($0, in: request.fields) }
         }
         guard request.traits.contains(.ifModifiedSince) else { return false }
         // RFC 9110 §13.1.3: one that is no date, or has several members, is ignored.
@@ -206,11 +206,10 @@ extension CacheRules {
         guard let fields = fields() else { return send(request, .forward(.damaged)) }
         if request.traits.contains(.ifNoneMatch) {
             // The caller's list goes out as it is. A 304 tells us something only when ours is in it.
-            let isOurs = fields.withFirst("ETag") { EntityTag.isListed($0, in: request.fields) }
+            let isOurs = fields.withTag { EntityTag.isListed($0, in: request.fields) }
             return send(request, isOurs ? .validate : .forward(.callerCondition), mayFallBack: mayFallBack)
         }
         var conditions = FieldLines()
-        // An empty line is no tag.
         if !facts.flags.isDisjoint(with: .tags) { conditions.copy("ETag", of: fields, as: "If-None-Match") }
         // Beside an entity tag it serves origins that know no tags.
         if facts.flags.contains(.lastModified) {
@@ -252,10 +251,14 @@ extension FieldLines {
         try? append(name, value)
     }
 
-    /// Adds the first line of that name in `other` under another name.
+    /// Adds the first line of that name in `other` that is not empty under another name.
     mutating func copy(_ name: String, of other: FieldLines, as newName: String) {
-        other.withFirst(name) { value in
-            guard let value else { return }
+        var isCopied = false
+        other.forEach { lineName, value in
+            guard !isCopied, FieldSyntax.equalIgnoringCase(lineName, name), !FieldSyntax.trimmed(value).isEmpty else {
+                return
+            }
+            isCopied = true
             var newName = newName
             newName.withUTF8 { try? append(name: UnsafeRawBufferPointer($0), value: value) }
         }

@@ -122,8 +122,8 @@ extension StoredView {
         let flags = facts.flags.intersection(other.facts.flags)
         if !facts.flags.isDisjoint(with: .tags), !other.facts.flags.isDisjoint(with: .tags) {
             guard let stored = storedFields() else { return true }
-            return stored.withFirst("ETag") { old in
-                other.head.fields.withFirst("ETag") { new in
+            return stored.withTag { old in
+                other.head.fields.withTag { new in
                     guard let old, let new else { return true }
                     return !EntityTag.areWeaklyEqual(old, new)
                 }

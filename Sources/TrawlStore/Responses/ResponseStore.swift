@@ -214,7 +214,7 @@ extension ResponseStore {
                 guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
                     view.isReplaced(by: response), view.facts.body == response.facts.body,
                     let fields = view.storedFields(), let tag = fields.first("ETag"),
-                    tag == response.head.fields.first("ETag")
+                    !tag.isEmpty, tag == response.head.fields.first("ETag")
                 else { continue }
                 return record.body()
             }
