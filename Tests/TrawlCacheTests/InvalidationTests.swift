@@ -13,14 +13,14 @@ struct InvalidationTests {
             ("OPTIONS", 200, false), ("TRACE", 200, false),
         ] as [(String, UInt16, Bool)])
     func methods(name: String, status: UInt16, isInvalidating: Bool) throws {
-        let references = rules.invalidations(try #require(Method(name)), head(status: status))
+        let references = rules.invalidations(request(method: try #require(Method(name))), head(status: status))
         #expect((references != nil) == isInvalidating)
     }
 
     @Test("so do the URIs they name, of the same origin alone")
     func references() throws {
         let answer = head([("Location", "b"), ("Content-Location", "/c")])
-        #expect(rules.invalidations(.post, answer) == ["b", "/c"])
+        #expect(rules.invalidations(request(method: .post), answer) == ["b", "/c"])
         let own = target("https://example.org/a")
         #expect(rules.isInvalidated(target("https://example.org/b"), by: own))
         #expect(!rules.isInvalidated(target("https://example.com/b"), by: own))
@@ -35,7 +35,7 @@ struct InvalidationTests {
             value.withUnsafeBytes { value in (try? answer.fields.append(name: name, value: value)) != nil }
         }
         #expect(isTaken)
-        #expect(rules.invalidations(.post, answer) == ["/caf%E9"])
+        #expect(rules.invalidations(request(method: .post), answer) == ["/caf%E9"])
     }
 
     @Test(
@@ -51,9 +51,26 @@ struct InvalidationTests {
             // Secure Contexts §3.1: loopback is trustworthy, unless a proxy is between.
             ("http://localhost/a", true, true), ("http://localhost/a", false, false),
         ] {
-            let isCleared = rules.clearsStoredResponses(of: target(url), isLocal: isLocal, answer)
+            let isCleared = rules.clearsStoredResponses(request(to: url), isLocal: isLocal, answer)
             #expect(isCleared == (clears && isTrustworthy), "\(url) \(isLocal)")
         }
+    }
+
+    @Test(
+        "an answer for another authority makes nothing invalid and clears nothing, RFC 9110 §7.1",
+        arguments: [
+            ("b.example", true), ("example.org:81", true), ("", true), ("example.org", false),
+            ("EXAMPLE.org:443", false),
+        ])
+    func otherHost(host: String, isOther: Bool) {
+        let answer = head([("Location", "b"), ("Clear-Site-Data", "\"cache\"")])
+        for method in [Method.put, .post, .delete, .patch] {
+            let asked = request([("Host", host)], method: method, to: "https://example.org/a")
+            #expect((rules.invalidations(asked, answer) == nil) == isOther)
+            #expect(rules.clearsStoredResponses(asked, isLocal: false, answer.fields) == !isOther)
+        }
+        let asked = request([("Host", host)], to: "https://example.org/a")
+        #expect(rules.clearsStoredResponses(asked, isLocal: true, answer.fields) == !isOther)
     }
 
     @Test("plain requests may be led and followed")

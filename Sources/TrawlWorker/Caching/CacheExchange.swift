@@ -173,7 +173,7 @@ final class CacheExchange: KeptExchange {
     /// What an answer to an unsafe request, or `Clear-Site-Data`, removes.
     private func invalidations(_ head: TrawlHTTP.ResponseHead, at now: WallTime) -> [CacheWrite] {
         var changes: [CacheWrite] = []
-        if let references = store.rules.invalidations(request.method, head) {
+        if let references = store.rules.invalidations(request, head) {
             let answered = UInt64(max(0, now.milliseconds))
             changes.append(.removeAll(CacheDigest(of: request.key), answered: answered))
             for reference in references {
@@ -188,7 +188,7 @@ final class CacheExchange: KeptExchange {
 
     /// What `Clear-Site-Data` of a response removes, whatever its status.
     private func clearing(_ head: TrawlHTTP.ResponseHead) -> [CacheWrite] {
-        guard store.rules.clearsStoredResponses(of: request.target, isLocal: isLocal, head.fields) else { return [] }
+        guard store.rules.clearsStoredResponses(request, isLocal: isLocal, head.fields) else { return [] }
         return [.removeMatching(ResponseStore.records(of: request.target.origin))]
     }
 

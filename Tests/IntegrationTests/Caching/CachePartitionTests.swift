@@ -21,6 +21,26 @@ struct CachePartitionTests {
         }
     }
 
+    @Test("a change at another Host than the URL's leaves what is stored", arguments: Engine.allCases)
+    func changesElsewhere(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            let fields = [("Location", "/page"), ("Clear-Site-Data", "\"cache\"")]
+            return request.method == "PUT" ? ScriptedOrigin.Answer(200, "", fields) : page("one", to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let own = String(url.dropFirst(7).dropLast(5))
+            let first = try await coordinator.get(url)
+            #expect(summary(first) == "network 200 one")
+            for (host, source) in [("b.example", "cache"), (own, "network")] {
+                var put = Request(.put, url, body: .text("x"))
+                put.fields["Host"] = host
+                _ = try await coordinator.send(put)
+                let response = try await coordinator.get(url)
+                #expect(summary(response) == "\(source) 200 one", "\(host)")
+            }
+        }
+    }
+
     @Test(
         "what the server says to somebody's cookies leaves what is stored to those who have none",
         arguments: Engine.allCases, [Request.Method.get, .head])

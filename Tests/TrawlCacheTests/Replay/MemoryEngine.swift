@@ -151,14 +151,14 @@ struct MemoryEngine {
         _ request: CacheRequest, _ exchange: Exchange, _ candidate: StoredResponse?, _ index: Int?,
         _ requestTime: WallTime
     ) {
-        if let references = rules.invalidations(request.method, exchange.head) {
+        if let references = rules.invalidations(request, exchange.head) {
             records[request.key.text] = nil
             for reference in references {
                 let named = resolve(reference, request.target)
                 if rules.isInvalidated(named, by: request.target) { records[CacheKey(named).text] = nil }
             }
         }
-        if rules.clearsStoredResponses(of: request.target, isLocal: false, exchange.head.fields) { records = [:] }
+        if rules.clearsStoredResponses(request, isLocal: false, exchange.head.fields) { records = [:] }
         if let index, let candidate {
             switch rules.updatedByHead(
                 request, stored: candidate, exchange.head, requestTime: requestTime, responseTime: now)

@@ -278,7 +278,7 @@ struct ProgramCacheExchange {
     /// What an answer to an unsafe request, or `Clear-Site-Data`, removes. It does so whether or not anything is
     /// stored.
     private func invalidate(_ head: TrawlHTTP.ResponseHead) async {
-        if let references = rules.invalidations(request.method, head) {
+        if let references = rules.invalidations(request, head) {
             await cache.removeEntries(for: request.key.text)
             for reference in references {
                 guard let target = coordinator.planner.resolve(reference, against: request.target),
@@ -296,7 +296,7 @@ struct ProgramCacheExchange {
     @discardableResult
     private func clear(_ head: TrawlHTTP.ResponseHead) async -> Bool {
         let isLocal = CookieTarget.isLoopback(request.target.host) && plan.terms.isDirect(to: request.target.origin)
-        guard rules.clearsStoredResponses(of: request.target, isLocal: isLocal, head.fields) else { return false }
+        guard rules.clearsStoredResponses(request, isLocal: isLocal, head.fields) else { return false }
         let beginning = request.target.origin.keyStart
         await cache.removeEntries { $0.hasPrefix(beginning) }
         return true
