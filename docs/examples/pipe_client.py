@@ -45,22 +45,34 @@ class Pipe:
         self._reader.start()
 
     def send(self, url, **members):
-        """Sends a request and returns a future of its Response. Members are those of docs/pipe.md."""
+        """Sends a request and returns a future of its Response. Members are those of docs/pipe.md.
+
+        The future cannot be cancelled: the pipe has no way to take a request back.
+        """
         future = Future()
+        future.set_running_or_notify_cancel()
         if isinstance(members.get("body"), bytes):
             members["body_base64"] = base64.b64encode(members.pop("body")).decode("ascii")
         with self._lock:
             self._count += 1
-            self._waiting[self._count] = future
             line = json.dumps({"id": self._count, "url": url, **members})
-            self._process.stdin.write(line.encode("ascii") + b"\n")
-            self._process.stdin.flush()
+            self._waiting[self._count] = future
+            try:
+                self._process.stdin.write(line.encode("ascii") + b"\n")
+                self._process.stdin.flush()
+            except BrokenPipeError:
+                # The reader sees the end, too, but may have seen it before.
+                self._end(self._waiting.pop(self._count))
         return future
 
     def close(self):
         """Waits until everything is answered; returns the exit status."""
         with self._lock:
-            self._process.stdin.close()
+            try:
+                self._process.stdin.close()
+            except BrokenPipeError:
+                # It has ended before it read everything, and the rest is written once more here.
+                pass
         self._reader.join()
         self._process.stdout.close()
         return self._process.wait()
@@ -77,8 +89,12 @@ class Pipe:
                 future.set_result(Response(line))
         with self._lock:
             for future in self._waiting.values():
-                future.set_exception(PipeError("cancelled", "trawl pipe has ended"))
+                self._end(future)
             self._waiting.clear()
+
+    @staticmethod
+    def _end(future):
+        future.set_exception(PipeError("cancelled", "trawl pipe has ended"))
 
     def __enter__(self):
         return self

@@ -265,6 +265,36 @@ struct PipeLifeTests {
         }
     }
 
+    @Test("the example in Python answers what is cancelled, and what is asked when the command was killed")
+    func exampleOutlivesCommand() async throws {
+        let program = """
+            import sys
+            from pipe_client import Pipe, PipeError
+            command, url, endless = sys.argv[1:]
+            with Pipe([command, "pipe", "--status-socket", "none"]) as pipe:
+                futures = [pipe.send(url), pipe.send(endless)]
+                assert not futures[0].cancel()
+                print(futures[0].result().status)
+                pipe._process.kill()
+                pipe._process.wait()
+                futures += [pipe.send(url), pipe.send(url)]
+                for future in futures[1:]:
+                    try:
+                        future.result()
+                    except PipeError as error:
+                        print(error.code)
+            print(pipe.close())
+            """
+        try await withOrigin { origin in
+            let run = try CommandRun(
+                program: "/usr/bin/env",
+                ["python3", "-c", program, try BuiltProducts.trawl(), origin.url("/bytes/10"), origin.url("/stall")],
+                environment: ["PYTHONPATH": "\(Checkout.path())/docs/examples", "PYTHONDONTWRITEBYTECODE": "1"])
+            #expect(run.text == "200\ncancelled\ncancelled\ncancelled\n-9\n", "\(run.errors)")
+            #expect(run.status == 0)
+        }
+    }
+
     @Test("the example in bash fails when what it runs answers nothing", arguments: ["/nonexistent", "/bin/true"])
     func exampleWithoutAnswers(program: String) throws {
         let script = "\(Checkout.path())/docs/examples/pipe_client.sh"
