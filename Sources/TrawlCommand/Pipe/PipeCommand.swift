@@ -15,8 +15,9 @@ struct PipeCommand: FetchingCommand {
             request says otherwise.
 
             Exit status: 0 at the end of the input or when nobody reads the answers, 2 wrong usage or a file named by an \
-            option cannot be read, 69 no worker can run, 74 standard input or output is broken, 75 stopped by a signal, \
-            77 another passphrase of the vault, 78 no vault, or a variable of the environment makes no sense.
+            option cannot be read, 69 no worker can run, 73 a status socket or metrics file cannot be made, 74 standard \
+            input or output is broken, 75 stopped by a signal, 77 another passphrase of the vault, 78 no vault, or a \
+            variable of the environment makes no sense.
             """)
 
     @OptionGroup(title: "Pipe options") var pipe: PipeArguments

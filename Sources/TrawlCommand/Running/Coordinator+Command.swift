@@ -24,7 +24,18 @@ extension Coordinator {
                 case .file: ExitStatus.cannotCreate
                 default: ExitStatus.engineDown
                 }
-            throw CommandError(FailureText.of(error), status: status)
+            let name = option(behind: error, in: configuration).map { $0 + ": " } ?? ""
+            throw CommandError(name + FailureText.of(error), status: status)
         }
+    }
+
+    /// The option that names the file of a failure; nil when none does. The library knows files alone.
+    private static func option(behind failure: FetchError, in configuration: Configuration) -> String? {
+        guard failure.code == .file else { return nil }
+        var files: [(option: String, path: String)] = []
+        if let path = configuration.hstsFile { files.append(("--hsts", path)) }
+        if case .path(let path) = configuration.statusSocket { files.append((WatchArguments.socketOption, path)) }
+        if let file = configuration.metricsFile { files.append((WatchArguments.metricsOption, file.path)) }
+        return files.first { failure.detail.hasPrefix($0.path.terminalSafe + ": ") }?.option
     }
 }

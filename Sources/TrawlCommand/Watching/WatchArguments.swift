@@ -5,6 +5,10 @@ import TrawlPlatform
 
 /// Where a run that may take long tells what it is doing.
 struct WatchArguments: ParsableArguments {
+    // As messages name them.
+    static let socketOption = "--status-socket"
+    static let metricsOption = "--metrics-file"
+
     @Option(
         name: .customLong("status-socket"), parsing: .unconditional,
         help: ArgumentHelp(
@@ -37,17 +41,21 @@ struct WatchArguments: ParsableArguments {
 
     /// Fills in what a run does for those that look on.
     func apply(to configuration: inout Configuration) throws(CommandError) {
+        switch socket {
+        case nil: configuration.statusSocket = .standard
+        case "none": configuration.statusSocket = .none
+        case let path?: configuration.statusSocket = .path(try Self.absolute(path, of: Self.socketOption))
+        }
+        guard let metricsFile else { return }
+        configuration.metricsFile = MetricsFile(
+            try Self.absolute(metricsFile, of: Self.metricsOption), every: interval ?? .seconds(15))
+    }
+
+    private static func absolute(_ path: String, of option: String) throws(CommandError) -> String {
         do throws(SystemError) {
-            switch socket {
-            case nil: configuration.statusSocket = .standard
-            case "none": configuration.statusSocket = .none
-            case let path?: configuration.statusSocket = .path(try LocalPath.absolute(path))
-            }
-            guard let metricsFile else { return }
-            configuration.metricsFile = MetricsFile(
-                try LocalPath.absolute(metricsFile), every: interval ?? .seconds(15))
+            return try LocalPath.absolute(path)
         } catch {
-            throw CommandError(file: socket ?? metricsFile ?? ".", error.errno, status: ExitStatus.cannotCreate)
+            throw CommandError(file: path, error.errno, option: option, status: ExitStatus.cannotCreate)
         }
     }
 }

@@ -169,8 +169,6 @@ struct WatchCommandTests {
             (["status", ""], 2), (["status", "a", "b"], 2), (["top", "--interval", "0"], 2),
             (["top", "--frames", "0"], 2), (["top", "--frames", "1", "999999999"], 1),
             (["batch", "--metrics-interval", "3", "/dev/null"], 2), (["batch", "--metrics-file", "-", "/dev/null"], 2),
-            (["batch", "--metrics-file", "/no/such/place/file", "/dev/null"], 73),
-            (["batch", "--status-socket", "/no/such/place/socket", "/dev/null"], 73),
         ] as [([String], Int32)] {
             let run = try CommandRun(arguments, environment: environment)
             #expect(run.status == status && run.text.isEmpty && run.errors.hasPrefix("trawl: "), "\(arguments): \(run)")
@@ -184,6 +182,23 @@ struct WatchCommandTests {
         #expect(told.status == 65 && told.errors.contains("version 2"))
         let silent = try ScriptedReport(nil, at: runtime.file("silent"))
         #expect(try CommandRun(["status", silent.path], environment: environment).status == 69)
+    }
+
+    @Test(
+        "a socket or file that cannot be made is told with its option",
+        arguments: [
+            ("--status-socket", "/no/such/place/socket", "No such file or directory"),
+            ("--metrics-file", "/no/such/place/file", "No such file or directory"),
+            ("--hsts", "/", "Is a directory"),
+        ])
+    func unusablePlace(option: String, path: String, reason: String) throws {
+        let runtime = try TemporaryDirectory()
+        for command in [["batch", "/dev/null", "--no-files"], ["pipe"]] {
+            let run = try CommandRun(
+                command + [option, path], environment: ["XDG_RUNTIME_DIR": runtime.path, "TMPDIR": runtime.path])
+            #expect(run.status == 73 && run.text.isEmpty)
+            #expect(run.errors == "trawl: \(option): \(path): \(reason)\n")
+        }
     }
 
     @Test("a directory that others may enter is not used")
