@@ -35,7 +35,9 @@ struct CacheArguments: ParsableArguments {
 
     func validate() throws {
         if let store, store.isEmpty { throw ValidationError("--store: the directory's name is empty") }
-        try OptionText.check(policyName, "--cache-policy <name>") { CacheMode(rawValue: $0) != nil }
+        try OptionText.check(policyName, "--cache-policy <name>", "one of \(CacheMode.names)") {
+            CacheMode(rawValue: $0) != nil
+        }
         try OptionText.checkSeconds(lifetimeText, "--cache-ttl <seconds>")
         try OptionText.checkBytes(sizeText, "--cache-size <bytes>")
     }

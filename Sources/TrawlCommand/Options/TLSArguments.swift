@@ -91,12 +91,21 @@ struct TLSArguments: ParsableArguments {
     var maximum: MaximumTLS? { maximumText.flatMap { MaximumTLS(argument: $0) } }
 
     func validate() throws {
-        try OptionText.check(maximumText, "--tls-max <version>") { MaximumTLS(argument: $0) != nil }
-        try OptionText.check(certificateFormText, "--cert-type <form>") { Self.form($0) != nil }
-        try OptionText.check(keyFormText, "--key-type <form>") { Self.form($0).map { $0 != .pkcs12 } ?? false }
-        try OptionText.check(ciphers, "--ciphers <list>") { !$0.isEmpty }
-        try OptionText.check(ciphers13, "--tls13-ciphers <list>") { !$0.isEmpty }
-        try OptionText.check(pins, "--pinnedpubkey <file or digests>") {
+        try OptionText.check(maximumText, "--tls-max <version>", "one of \(MaximumTLS.names)") {
+            MaximumTLS(argument: $0) != nil
+        }
+        try OptionText.check(certificateFormText, "--cert-type <form>", "one of PEM, DER, P12") {
+            Self.form($0) != nil
+        }
+        try OptionText.check(keyFormText, "--key-type <form>", "one of PEM, DER") {
+            Self.form($0).map { $0 != .pkcs12 } ?? false
+        }
+        try OptionText.check(ciphers, "--ciphers <list>", "ciphers in OpenSSL's notation") { !$0.isEmpty }
+        try OptionText.check(ciphers13, "--tls13-ciphers <list>", "ciphers of TLS 1.3") { !$0.isEmpty }
+        try OptionText.check(
+            pins, "--pinnedpubkey <file or digests>",
+            "a file, or sha256// and a digest of 44 characters, several of these joined by ';'"
+        ) {
             !$0.hasPrefix("sha256//") || Self.pins($0) != nil
         }
     }
@@ -221,14 +230,14 @@ struct MaximumTLS: Equatable {
     /// Nil is the newest there is.
     let version: RequestOptions.TLS.Version?
 
+    private static let versions: [(name: String, version: RequestOptions.TLS.Version?)] = [
+        ("1.0", .tls1_0), ("1.1", .tls1_1), ("1.2", .tls1_2), ("1.3", .tls1_3), ("default", nil),
+    ]
+
+    static var names: String { versions.map { $0.name }.joined(separator: ", ") }
+
     init?(argument: String) {
-        switch argument {
-        case "default": version = nil
-        case "1.0": version = .tls1_0
-        case "1.1": version = .tls1_1
-        case "1.2": version = .tls1_2
-        case "1.3": version = .tls1_3
-        default: return nil
-        }
+        guard let known = Self.versions.first(where: { $0.name == argument }) else { return nil }
+        version = known.version
     }
 }

@@ -81,7 +81,9 @@ struct TransferArguments: ParsableArguments {
         try OptionText.checkSeconds(readTimeoutText, "--read-timeout <seconds>")
         try OptionText.checkSeconds(firstByteTimeoutText, "--first-byte-timeout <seconds>")
         try OptionText.checkBytes(maximumSizeText, "--max-filesize <bytes>")
-        try OptionText.check(protocolsText, "--proto <list>") { ProtocolList(argument: $0) != nil }
+        try OptionText.check(protocolsText, "--proto <list>", "schemes with commas, such as =https, -http or all") {
+            ProtocolList(argument: $0) != nil
+        }
     }
 
     /// Fills in what these options say.

@@ -15,20 +15,23 @@ struct DebugArguments: ParsableArguments {
     var categories: DebugLog.Categories { text.flatMap(Self.categories) ?? [] }
 
     func validate() throws {
-        try OptionText.check(text, "--debug <kinds>") { Self.categories($0) != nil }
+        try OptionText.check(text, "--debug <kinds>", "\(Self.names), several of them with commas, or all") {
+            Self.categories($0) != nil
+        }
     }
+
+    private static let kinds: [(name: String, categories: DebugLog.Categories)] = [
+        ("status", .status), ("connections", .connections), ("throttle", .throttle), ("auth", .authentication),
+    ]
+
+    private static var names: String { kinds.map { $0.name }.joined(separator: ", ") }
 
     private static func categories(_ text: String) -> DebugLog.Categories? {
         var categories: DebugLog.Categories = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-            switch word {
-            case "status": categories.insert(.status)
-            case "connections": categories.insert(.connections)
-            case "throttle": categories.insert(.throttle)
-            case "auth": categories.insert(.authentication)
-            case "all": categories.formUnion([.status, .connections, .throttle, .authentication])
-            default: return nil
-            }
+            let named = kinds.filter { word == "all" || word == $0.name }
+            if named.isEmpty { return nil }
+            for kind in named { categories.formUnion(kind.categories) }
         }
         return categories
     }

@@ -86,22 +86,42 @@ struct OptionsTests {
         #expect(options.timeLimits.firstByte == .milliseconds(1500))
     }
 
-    @Test("a wrong number is told with what is allowed")
-    func bounds() {
-        for (arguments, advice) in [
-            (["-j", "4097"], "a number from 1 to 4096"), (["--per-host", "-1"], "a number from 0 to 4096"),
-            (["--retry", "1001"], "a number from 0 to 1000"), (["--workers", "0"], "a number from 1 to 64"),
-            (["--wait", "x"], "seconds, such as 2 or 2~1.5"), (["--retry-delay", "-1"], "seconds, such as 30"),
-            (["--max-filesize", "10x"], "a number of bytes"),
-        ] {
-            do {
-                _ = try GetCommand.parse(arguments + ["http://h/"])
-                Issue.record("\(arguments) is taken")
-            } catch {
-                let text = GetCommand.message(for: error)
-                #expect(text.contains(advice), "\(text)")
-            }
+    @Test(
+        "a wrong value is told with what is wanted",
+        arguments: [
+            ("-j", "4097", "a number from 1 to 4096"), ("--per-host", "-1", "a number from 0 to 4096"),
+            ("--retry", "1001", "a number from 0 to 1000"), ("--workers", "0", "a number from 1 to 64"),
+            ("--wait", "x", "seconds, such as 2 or 2~1.5"), ("--retry-delay", "-1", "seconds, such as 30"),
+            ("--max-filesize", "10x", "a number of bytes"),
+            ("--debug", "status,x", "status, connections, throttle, auth, several of them with commas, or all"),
+            ("--debug", "", "status, connections, throttle, auth, several"),
+            ("--cache-policy", "none", "one of default, no-cache, reload, no-store, force-cache, only-if-cached"),
+            ("--proto", "=nonsense", "schemes with commas, such as =https, -http or all"),
+            ("--tls-max", "2", "one of 1.0, 1.1, 1.2, 1.3, default"),
+            ("--cert-type", "x", "one of PEM, DER, P12"), ("--key-type", "P12", "one of PEM, DER"),
+            ("--ciphers", "", "ciphers in OpenSSL's notation"), ("--tls13-ciphers", "", "ciphers of TLS 1.3"),
+            ("--pinnedpubkey", "sha256//short", "a file, or sha256// and a digest of 44 characters"),
+        ])
+    func wanted(option: String, value: String, advice: String) {
+        do {
+            _ = try GetCommand.parse([option, value, "http://h/"])
+            Issue.record("it is taken")
+        } catch {
+            let text = GetCommand.message(for: error)
+            #expect(text.contains("; it wants \(advice)"), "\(text)")
         }
+    }
+
+    @Test(
+        "what is told step by step is named, once or more, or all of it",
+        arguments: [
+            ("status", .status), ("auth", .authentication), ("throttle,throttle", .throttle),
+            ("connections,status", [.connections, .status]),
+            ("all", [.status, .connections, .throttle, .authentication]),
+            ("all,auth", [.status, .connections, .throttle, .authentication]),
+        ] as [(String, DebugLog.Categories)])
+    func debugKinds(text: String, categories: DebugLog.Categories) throws {
+        #expect(try parse("--debug", text, "http://h/").debug.categories == categories)
     }
 
     @Test("an option that is none is told as such, whatever its value would be taken for")

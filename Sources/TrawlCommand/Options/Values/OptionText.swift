@@ -8,11 +8,10 @@ enum OptionText {
     ///   - option: With its value's name, such as `--workers <count>`.
     ///   - wanted: What is taken, in words.
     static func check(
-        _ text: String?, _ option: String, _ wanted: String? = nil, isValid: (String) -> Bool
+        _ text: String?, _ option: String, _ wanted: @autoclosure () -> String, isValid: (String) -> Bool
     ) throws {
         guard let text, !isValid(text) else { return }
-        let advice = wanted.map { "; it wants \($0)" } ?? ""
-        throw ValidationError("The value '\(text)' is invalid for '\(option)'\(advice)")
+        throw ValidationError("The value '\(text)' is invalid for '\(option)'; it wants \(wanted())")
     }
 
     /// Refuses what is no number within the bounds.
