@@ -70,6 +70,33 @@ struct UserInformationTests {
     }
 
     @Test(
+        "a URL as it stands may have a scheme without an authority, and is left as it is",
+        arguments: [
+            "mailto:x@y", "MailTo:x@y?subject=a:b", "javascript:a@b/c", "data:text/plain,a@b", "tel:1@b",
+            "sip:a@h:5060", "SIPS:a@h", "xmpp:a@b/c:d", "urn:isbn:a@b", "about:a@b", "blob:null/a@b", "mailto:@",
+            "http://h/a@b", "",
+        ])
+    func whole(url: String) {
+        #expect(UserInformation.removed(fromURL: url) == url)
+        #expect(UserInformation.user(inURL: url) == nil)
+    }
+
+    @Test(
+        "what may be a password is left out of it all the same",
+        arguments: [
+            ("mailto:/u:p@h", "mailto:/h"), ("javascript://u:p@h/", "javascript://h/"), (#"data:\u:p@h"#, #"data:\h"#),
+            ("sip:u:p@h", "h"), ("blob:https://u:p@h/x", "h/x"), ("data:text/html,<a href='http://u:p@h/'>", "h/'>"),
+            ("urn:a:b:p@h", "h"), ("u:p@h", "h"), ("mailtox:p@h", "h"), ("mail:p@h", "h"), ("ftp:u@h", "h"),
+            ("http:mailto:p@h", "h"), (":p@h", "h"), ("@h", "h"), ("http://mailto:p@h/", "http://h/"),
+            ("http://u:p@h/", "http://h/"), ("http://u:p/w@h/", "http://h/"),
+        ])
+    func wholeWithPassword(url: String, expected: String) {
+        #expect(UserInformation.removed(fromURL: url) == expected)
+        #expect(UserInformation.removed(from: url) == expected)
+        #expect(UserInformation.user(inURL: url) == UserInformation.user(in: url))
+    }
+
+    @Test(
         "a URL names its user before the first colon, as it is written",
         arguments: [
             ("http://a:b@h/", "a"), ("http://a@h", "a"), ("http://a:b:c@h", "a"), ("http://a@b@h", "a@b"),

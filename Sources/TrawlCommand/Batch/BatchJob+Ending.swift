@@ -149,7 +149,7 @@ extension BatchJob {
     ) {
         let request = templates.request(of: fetch.request)
         var values = WriteOutValues(
-            url: UserInformation.removed(from: fetch.request.url), method: request.effectiveMethod.name,
+            url: fetch.request.shownURL, method: request.effectiveMethod.name,
             exitCode: failure?.curlCode ?? 0, total: fetch.notes?.exchangeStart?.duration(to: now) ?? .zero)
         values.referer = request.fields["Referer"] ?? ""
         switch result {

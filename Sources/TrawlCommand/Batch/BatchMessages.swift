@@ -1,3 +1,5 @@
+import Trawl
+
 /// What a batch says of single requests on standard error.
 struct BatchMessages {
     /// Failures told one by one when the results file has them all.
@@ -16,7 +18,7 @@ struct BatchMessages {
 
     /// A request failed.
     mutating func failed(_ fetch: FetchInFlight, _ message: String) {
-        failed(line: fetch.line, "\(FailureText.url(fetch.request.url)): \(message)")
+        failed(line: fetch.line, "\(fetch.request.shownURL.terminalSafe): \(message)")
     }
 
     /// A line of the list is no request, or its request failed.
@@ -32,6 +34,6 @@ struct BatchMessages {
 
     /// Something about a request that a person may want to know.
     func note(_ fetch: FetchInFlight, _ message: String) {
-        console.note("\(source.place(fetch.line))\(FailureText.url(fetch.request.url)): \(message)")
+        console.note("\(source.place(fetch.line))\(fetch.request.shownURL.terminalSafe): \(message)")
     }
 }

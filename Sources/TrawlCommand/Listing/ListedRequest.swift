@@ -28,6 +28,9 @@ struct ListedRequest: Sendable, Equatable {
         self.key = key
     }
 
+    /// The URL as it may be shown and kept.
+    var shownURL: String { UserInformation.removed(fromURL: url) }
+
     /// About how many bytes of memory what it says takes.
     var byteCount: Int { url.utf8.count + (id?.json.count ?? 0) + (out?.utf8.count ?? 0) + (own?.byteCount ?? 0) }
 

@@ -51,7 +51,7 @@ enum RequestLine: Equatable {
         case .bad(let bad): return BadLine(reason: reason, id: bad.id, url: bad.url)
         // What follows is wrong, or too much.
         case .request(let request):
-            return BadLine(reason: reason, id: request.id, url: UserInformation.removed(from: request.url))
+            return BadLine(reason: reason, id: request.id, url: request.shownURL)
         case .nothing: return BadLine(reason: reason)
         }
     }

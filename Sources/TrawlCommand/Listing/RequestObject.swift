@@ -67,7 +67,7 @@ struct RequestObject {
     }
 
     /// For a line that is refused.
-    private var shownURL: String? { url.map(UserInformation.removed(from:)) }
+    private var shownURL: String? { url.map(UserInformation.removed(fromURL:)) }
 
     private mutating func readMember(_ name: JSONString, _ reader: inout JSONReader) throws(JSONError) {
         guard let member = member(name, reader) else {
@@ -150,8 +150,8 @@ struct RequestObject {
         let text = Self.trimmed(written)
         if text.isEmpty { complain("url is empty") }
         url = text
-        if let user = UserInformation.user(in: text) {
-            secrets.append((string.place, "\(user)\0\(UserInformation.removed(from: text))"))
+        if let user = UserInformation.user(inURL: text) {
+            secrets.append((string.place, "\(user)\0\(UserInformation.removed(fromURL: text))"))
         }
     }
 

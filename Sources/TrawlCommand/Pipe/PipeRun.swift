@@ -195,8 +195,7 @@ final class PipeRun {
     }
 
     private func refuse(_ request: ListedRequest, _ error: FetchError) {
-        let url = UserInformation.removed(from: request.url)
-        answer(PipeResponse(request.id, url: url, .failure(error), mayHaveBeenSent: false))
+        answer(PipeResponse(request.id, url: request.shownURL, .failure(error), mayHaveBeenSent: false))
     }
 
     /// Answers a line without a fetch. What waits here takes no room in the output yet: it must not be much.
@@ -225,8 +224,7 @@ final class PipeRun {
         }
         responses.append(
             PipeResponse(
-                fetch.request.id, url: UserInformation.removed(from: fetch.request.url), result,
-                mayHaveBeenSent: answer.mayHaveBeenSent))
+                fetch.request.id, url: fetch.request.shownURL, result, mayHaveBeenSent: answer.mayHaveBeenSent))
     }
 
     private func finishOutput() {

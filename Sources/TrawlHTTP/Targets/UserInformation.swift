@@ -7,22 +7,35 @@
 /// A password may hold a `/`, `?` or `#` that should have been encoded, and ends the authority: `http://user:pa/ss@host`.
 /// What is left of the authority then names no port, so it is no URL (RFC 3986 §3.2.3), and all of the text up to its
 /// last `@` is taken for user information.
+///
+/// A text that gets no scheme where it has none is a URL as it stands, and `mailto:a@b` one without an authority: for
+/// those there are functions of their own. Elsewhere, as among arguments, it is the host `b` with user and password.
 package enum UserInformation {
     /// The text without its user information, and without the `@` behind that.
-    package static func removed(from text: String) -> String {
+    package static func removed(from text: String) -> String { removed(from: text, at: place(in:)) }
+
+    /// The same of a URL as it stands: a `mailto:a@b` is left as it is.
+    package static func removed(fromURL url: String) -> String { removed(from: url, at: place(inURL:)) }
+
+    /// The user that the text names: what stands before the first colon of the user information, as it is written. Nil
+    /// when there is none.
+    package static func user(in text: String) -> String? { user(in: text, at: place(in:)) }
+
+    /// The same of a URL as it stands: a `mailto:a@b` names none.
+    package static func user(inURL url: String) -> String? { user(in: url, at: place(inURL:)) }
+
+    private static func removed(from text: String, at find: (UnsafeBufferPointer<UInt8>) -> Range<Int>?) -> String {
         let rest: String? = lend(text) { bytes in
-            guard let place = place(in: bytes) else { return nil }
+            guard let place = find(bytes) else { return nil }
             return String(decoding: bytes[..<place.lowerBound], as: UTF8.self)
                 + String(decoding: bytes[(place.upperBound + 1)...], as: UTF8.self)
         }
         return rest ?? text
     }
 
-    /// The user that the text names: what stands before the first colon of the user information, as it is written. Nil
-    /// when there is none.
-    package static func user(in text: String) -> String? {
+    private static func user(in text: String, at find: (UnsafeBufferPointer<UInt8>) -> Range<Int>?) -> String? {
         lend(text) { bytes in
-            guard let place = place(in: bytes) else { return nil }
+            guard let place = find(bytes) else { return nil }
             return String(decoding: bytes[place].prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
         }
     }
@@ -42,6 +55,32 @@ package enum UserInformation {
         let host = text[(end.map { $0 + 1 } ?? authority.lowerBound)..<authority.upperBound]
         let last = isHostAndPort(host) ? end : text[authority.lowerBound...].lastIndex(of: UInt8(ascii: "@"))
         return last.map { authority.lowerBound..<$0 }
+    }
+
+    /// The same of a URL as it stands.
+    private static func place(inURL url: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+        place(in: url).flatMap { hasNoAuthority(url) ? nil : $0 }
+    }
+
+    /// Schemes without an authority (RFC 3986 §3), in whose URLs an `@` is no sign of user information.
+    private static let otherSchemes: Set<String> = [
+        "mailto", "javascript", "data", "tel", "sip", "sips", "xmpp", "urn", "about", "blob",
+    ]
+
+    /// Whether a URL with an `@` has such a scheme, and nothing before the `@` that may be a password.
+    ///
+    /// Behind another colon there may be one: RFC 3261 §19.1.1 has `sip:user:password@host`, and what `data` or `blob`
+    /// hold may be a URL in turn. In `urn:isbn:…` that colon ends a second name (RFC 8141 §2).
+    private static func hasNoAuthority(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
+        let colon = UInt8(ascii: ":")
+        guard let end = url.firstIndex(of: colon), let sign = url.lastIndex(of: UInt8(ascii: "@")), end < sign else {
+            return false
+        }
+        let scheme = String(decoding: url[..<end], as: UTF8.self).lowercased()
+        var rest = url[(end + 1)..<sign]
+        guard otherSchemes.contains(scheme), rest.first.map(isSlash) != true else { return false }
+        if scheme == "urn", let name = rest.firstIndex(of: colon) { rest = rest[(name + 1)...] }
+        return !rest.contains(colon)
     }
 
     /// Whether there is an `@`, looked for in eight bytes at a time.

@@ -205,7 +205,18 @@ struct RequestLineTests {
         }
         #expect(url(#"{"url":"http://u:p@h/x","method":"A B"}"#) == "http://h/x")
         #expect(url(#"{"url":"http://h/x","method":"GET""#) == "http://h/x")
+        #expect(url(#"{"url":"mailto:x@y","method":"A B"}"#) == "mailto:x@y")
         #expect(url(#"{"method":"A B","url":5}"#) == nil)
+    }
+
+    @Test(
+        "a request shows its URL as it stands, without user information; a plain line's got a scheme, and is another",
+        arguments: [
+            (#"{"url":"mailto:x@y"}"#, "mailto:x@y"), (#"{"url":"http://u:p@h/"}"#, "http://h/"),
+            (#"{"url":"u:p@h"}"#, "h"), ("mailto:x@y", "http://y"), ("data:x@y/a@b", "http://y/a@b"),
+        ])
+    func shownURL(text: String, url: String) {
+        #expect(parsed(text)?.shownURL == url)
     }
 
     @Test("what is wrong within a value is told with its place")
@@ -363,6 +374,7 @@ struct RequestKeyTests {
             #"{"url":"http://h/x","headers":[["Cookie","p"],["X","a"]]}"#,
             #"{"url":"http://h/x","headers":[["Cookie","p"],["X","b"]]}"#,
             #"{"url":"http://h/x","body":"a"}"#, #"{"url":"http://h/x","body":"b"}"#,
+            #"{"url":"mailto:a@h"}"#, #"{"url":"mailto:b@h"}"#,
         ]
         let keys = lines.compactMap { key($0) }
         #expect(keys.count == lines.count && Set(keys).count == lines.count)

@@ -25,7 +25,7 @@ struct ResultRecord {
     /// - Parameter result: What the request came to.
     func write(_ result: Result<Response, FetchError>, to writer: inout JSONWriter) {
         Self.begin(fetch.line, fetch.request.id, &writer)
-        let url = UserInformation.removed(from: fetch.request.url)
+        let url = fetch.request.shownURL
         writer.verbatim(#","url":"#)
         writer.string(url)
         writer.verbatim(#","key":"#)

@@ -64,6 +64,9 @@ struct PipeCommandTests {
         pipe.write(
             Array(#"{"id":14,"nothing":""#.utf8) + [UInt8](repeating: 0x61, count: 10_000_000) + [0x22, 0x7D, 0x0A])
         #expect(await pipe.next()?.id == "14")
+        pipe.write(#"{"id":15,"url":"mailto:a@b"}"#)
+        let other = try #require(await pipe.next())
+        #expect(other.code == "unsupported_url" && other.url == "mailto:a@b", "\(other.text)")
         pipe.write("")
         pipe.write("   ")
         #expect(await pipe.finish().isEmpty)
