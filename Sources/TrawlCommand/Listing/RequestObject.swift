@@ -241,12 +241,12 @@ struct RequestObject {
 
     private mutating func readMaxRedirects(_ reader: inout JSONReader) throws(JSONError) {
         guard let number = try number(.maxRedirects, &reader) else { return }
-        let range = 0...Int(Int32.max)
-        // More than the most of `--max-redirs` mean that: those that were followed are kept until the answer.
-        maxRedirects = number.wholeNumber.flatMap {
-            range.contains($0) ? min($0, RedirectCount.range.upperBound) : nil
+        let count = number.double
+        guard count >= 0, count == count.rounded() else {
+            return complain("max_redirects must be a whole number from 0 on")
         }
-        if maxRedirects == nil { complain("max_redirects must be a whole number from 0 on") }
+        // More than the most of `--max-redirs` mean that: those that were followed are kept until the answer.
+        maxRedirects = Int(min(count, Double(RedirectCount.range.upperBound)))
     }
 
     private mutating func readTimeout(_ reader: inout JSONReader) throws(JSONError) {
@@ -355,7 +355,8 @@ struct RequestObject {
         guard seconds > 0 else { return nil }
         // More than the most of `-m` mean that.
         guard seconds < SecondsArgument.most / .seconds(1) else { return SecondsArgument.most }
-        return max(.seconds(seconds), .nanoseconds(1))
+        // To nanoseconds, which messages tell: 2.9 has a nearest number that is less.
+        return max(.nanoseconds(Int64((seconds * 1e9).rounded())), .nanoseconds(1))
     }
 
     private mutating func complainsNot(_ member: Member, _ body: () throws(JSONError) -> Void) -> Bool {
