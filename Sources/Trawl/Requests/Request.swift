@@ -19,7 +19,8 @@ public struct Request: Sendable, Hashable, Codable {
     public var method: Method?
     /// The caller's field lines, sent as given. They replace what would be generated (User-Agent, Accept, …).
     ///
-    /// `Content-Length`, `Transfer-Encoding` and `Connection` belong to the transfer; see ``RequestOptions``.
+    /// `Content-Length`, `Transfer-Encoding` and `Connection` belong to the transfer; see ``RequestOptions``. `Host` may
+    /// be there once.
     public var fields: Fields
     /// What is sent along.
     public var body: Body

@@ -155,6 +155,28 @@ struct FetchPlannerTests {
         #expect(failure?.code == .badRequest)
     }
 
+    @Test(
+        "fields of the transfer, and a second Host, are refused by name",
+        arguments: [
+            (["TE": "trailers"], "the field TE belongs to the transfer"),
+            (["upgrade": "x"], "the field Upgrade belongs to the transfer"),
+            (["transfer-encoding": "chunked"], "the field Transfer-Encoding belongs to the transfer"),
+            (["Content-Length": "1"], "Content-Length is not the length of the body"),
+            (["Host": "a.test", "X": "y", "host": "b.test"], "Host is given twice"),
+            (["HOST": "a.test", "host": "a.test"], "Host is given twice"),
+        ] as [(Fields, String)])
+    func refusedFields(fields: Fields, detail: String) {
+        let request = Request("http://a.test/", fields: fields)
+        let failure = #expect(throws: FetchError.self) {
+            try planner.plan(request, into: .memory, wantsEvents: false)
+        }
+        #expect(failure?.code == .badRequest && failure?.detail == detail)
+        let refusal = #expect(throws: FetchError.self) {
+            try planner.template(of: request, files: Destination.FileOptions())
+        }
+        #expect(refusal?.code == .badRequest && refusal?.detail == detail)
+    }
+
     @Test("templates that differ in other things than a long body keep it once")
     func sharedBodies() throws {
         func template(_ body: String, _ id: String, like sibling: RequestTemplate?) throws -> RequestTemplate {

@@ -302,6 +302,10 @@ final class FetchPlanner: Sendable {
         for name in ["Transfer-Encoding", "Upgrade", "TE"] where request.fields.lines.contains(name) {
             throw FetchError(.badRequest, "the field \(name) belongs to the transfer", url: url)
         }
+        // RFC 9112 §3.2: one, also where all say the same. libcurl would leave the others out without a word.
+        if request.fields.lines.values("Host").count > 1 {
+            throw FetchError(.badRequest, "Host is given twice", url: url)
+        }
         let options = request.options
         if let agent = options.userAgent, !FieldSyntax.isFieldValue(agent) {
             throw FetchError(.badRequest, "the user agent holds CR, LF or NUL", url: url)

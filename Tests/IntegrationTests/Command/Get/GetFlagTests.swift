@@ -320,6 +320,15 @@ struct GetFlagTests {
         #expect(run.status == status && run.errors.contains("redirect_refused"), "\(run.errors)")
     }
 
+    @Test("a second Host is refused, by pipe before there is a request")
+    func hosts() throws {
+        let fields = ["-H", "Host: a.test", "-H", "host: a.test"]
+        let get = try CommandRun(fields + ["http://127.0.0.1:1/"])
+        #expect(get.status == 43 && get.errors.contains("Host is given twice"), "\(get.errors)")
+        let pipe = try CommandRun(["pipe"] + fields)
+        #expect(pipe.status == 2 && pipe.errors.contains("Host is given twice"), "\(pipe.errors)")
+    }
+
     @Test("--fail-with-body fails as --fail does, and writes what came")
     func failWithBody() async throws {
         let directory = try TemporaryDirectory()

@@ -200,6 +200,7 @@ struct PipeCommandTests {
                 ("unsupported_url", "gopher://a/", ""), ("protocol", origin.url("/garbage"), ""),
                 ("decoding", origin.url("/gzip-badcrc"), ""), ("truncated", origin.url("/truncate"), ""),
                 ("too_large", origin.url("/bytes/60000"), ""),
+                ("bad_request", origin.url("/bytes/1"), #","headers":[["Host","a.test"],["host","a.test"]]"#),
             ]
             let lines = cases.enumerated().map { #"{"id":\#($0),"url":"\#($1.1)"\#($1.2)}"# }
             let answers = try await PipeProcess.answers(lines, ["--max-filesize", "50000"])
