@@ -26,7 +26,7 @@ struct DescriptorShortageTests {
         let directory = try TemporaryDirectory()
         let output = try directory.makeDirectory("out")
         let request = Request(origin.url("/bytes/10"))
-        Self.limitDescriptors()
+        try await Self.limitDescriptors()
         try await withTestCoordinator(workers: 1, outputDirectories: [output]) {
             $0.connectionsPerHost = 2
         } _: { coordinator in
@@ -62,7 +62,7 @@ struct DescriptorShortageTests {
         let origin = try LoopbackOriginProcess()
         defer { origin.stop() }
         let directory = try TemporaryDirectory()
-        Self.limitDescriptors()
+        try await Self.limitDescriptors()
         try await withTestCoordinator(workers: 1) { coordinator in
             _ = try await coordinator.send(Request(origin.url("/bytes/10")))
             // Its file is open before it waits.
@@ -80,7 +80,7 @@ struct DescriptorShortageTests {
         let origin = try LoopbackOriginProcess()
         defer { origin.stop() }
         let others = Set(ProcessTree.children())
-        Self.limitDescriptors()
+        try await Self.limitDescriptors()
         try await withTestCoordinator(workers: 1) { coordinator in
             _ = try await coordinator.send(Request(origin.url("/bytes/10")))
             var fetches: [Fetch] = []
@@ -112,7 +112,10 @@ struct DescriptorShortageTests {
     }
 
     /// So that few have to be taken.
-    private static func limitDescriptors() {
+    private static func limitDescriptors() async throws {
+        // Timers of tasks take descriptors at the first wait by each clock, and end the process where there are none.
+        try await ContinuousClock().sleep(for: .milliseconds(1))
+        try await SuspendingClock().sleep(for: .milliseconds(1))
         // RLIMIT_NOFILE
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(7), &limit)
