@@ -11,6 +11,13 @@ package enum OwnDescriptors {
         return make(&ends, O_CLOEXEC) == 0 ? ends : nil
     }
 
+    /// Two ends of a stream between sockets, close-on-exec from their first moment; nil when there are none.
+    package static func socketPair() -> [Int32]? {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        return socketpair(AF_UNIX, kind, 0, &ends) == 0 ? ends : nil
+    }
+
     /// Gives the calling thread a copy of the process's table: no other thread takes or closes a number in it any more
     /// (unshare(2), CLONE_FILES). Only in a process of the test's own.
     ///

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlProtocol
@@ -16,10 +17,7 @@ struct TransferOutputTests {
     @Test("an end that is longer than a frame may be comes as a failure, and its descriptor is closed")
     func longEnd() throws {
         let output = TransferOutput()
-        var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let made = socketpair(AF_UNIX, kind, 0, &ends)
-        try #require(made == 0)
+        let ends = try #require(OwnDescriptors.socketPair())
         defer { close(ends[0]) }
         let long = LeaseEnd(lease: 7, outcome: .complete(.memory(length: 5)), head: try longHead())
         output.sendEnd(long, descriptor: ends[1])

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 import TrawlProtocol
@@ -25,9 +26,7 @@ struct OrphanWatchTests {
 
     @Test("a call on a body's file shows as long as it lasts")
     func shows() throws {
-        var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        let ends = try #require(OwnDescriptors.socketPair())
         let (writer, reader) = (ends[0], ends[1])
         defer { close(reader) }
         let calls = FileCalls()

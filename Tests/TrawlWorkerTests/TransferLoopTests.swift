@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlPlatform
@@ -118,9 +119,7 @@ struct TransferLoopTests {
             self.segment = segment
             self.output = output
             self.loop = loop
-            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-            let made = socketpair(AF_UNIX, kind, 0, &control)
-            try #require(made == 0)
+            control = try #require(OwnDescriptors.socketPair())
         }
 
         deinit {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A child process that runs a mode of the hammer.
@@ -21,10 +22,7 @@ final class CacheChild {
     }
 
     init(program path: String, _ arguments: [String]) throws {
-        var ends: [Int32] = [0, 0]
-        let stream = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let isMade = socketpair(AF_UNIX, stream, 0, &ends) == 0
-        try #require(isMade)
+        let ends = try #require(OwnDescriptors.socketPair())
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)

@@ -167,9 +167,7 @@ struct PipeLifeTests {
     @Test("a socket that is input and output, and was reset, ends it quietly, whichever tells it first")
     func resetSocket() throws {
         let directory = try TemporaryDirectory()
-        var ends: [Int32] = [-1, -1]
-        let made = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
-        try #require(made == 0)
+        let ends = try #require(OwnDescriptors.socketPair())
         let socket = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
         // Closed with a byte unread.
         let written = write(ends[1], "x", 1)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import TrawlPlatform
 
 /// A process a test started, and will end.
@@ -76,10 +77,7 @@ final class ChildProcess: Sendable {
 
     /// Two ends of a stream, close-on-exec from birth: no other child inherits them.
     private static func pair() throws -> (Int32, Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw Failure(description: "socketpair: errno \(errno)")
-        }
+        guard let ends = OwnDescriptors.socketPair() else { throw Failure(description: "socketpair: errno \(errno)") }
         return (ends[0], ends[1])
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// Kills the servers that tests started when the process of the tests is killed itself.
 ///
@@ -26,8 +27,7 @@ final class ServerWatch: Sendable {
         """
 
     private init() {
-        var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+        guard let ends = OwnDescriptors.socketPair() else {
             stream = -1
             return
         }
