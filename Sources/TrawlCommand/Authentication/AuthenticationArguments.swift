@@ -136,14 +136,19 @@ struct AuthenticationArguments: ParsableArguments {
         return try storage.sealed(file)
     }
 
-    /// The user ends at the first colon (RFC 7617 §2); a backslash or slash as in curl stays part of the name.
+    /// A backslash or slash as in curl stays part of the name.
     static func credential(
         _ text: String, _ ask: (String) throws(CommandError) -> String
     ) throws(CommandError) -> Credential {
         if text == ":" { return .ticket }
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-            return Credential(user: text, password: try ask(text))
-        }
-        return Credential(user: String(text[..<colon]), password: String(text[text.utf8.index(after: colon)...]))
+        let (user, password) = userAndPassword(text)
+        if let password { return Credential(user: user, password: password) }
+        return Credential(user: user, password: try ask(user))
+    }
+
+    /// The user ends at the first colon (RFC 7617 §2), whatever Character that is a part of; nil when there is none.
+    static func userAndPassword(_ text: String) -> (user: String, password: String?) {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return (text, nil) }
+        return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
     }
 }

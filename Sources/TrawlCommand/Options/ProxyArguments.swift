@@ -122,8 +122,12 @@ struct ProxyArguments: ParsableArguments {
         if user == ":" {
             policy.useTicket()
         } else if let user {
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            policy.setUser(String(parts[0]), password: parts.count > 1 ? String(parts[1]) : try ask(user))
+            let (name, password) = AuthenticationArguments.userAndPassword(user)
+            if let password {
+                policy.setUser(name, password: password)
+            } else {
+                policy.setUser(name, password: try ask(name))
+            }
         }
         apply(to: &policy.schemes, &policy.sendsAhead)
         policy.tunnelsAll = tunnels

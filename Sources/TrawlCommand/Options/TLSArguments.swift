@@ -161,20 +161,22 @@ struct TLSArguments: ParsableArguments {
         return identity
     }
 
-    /// Cuts `FILE:PASSPHRASE` as curl does: `\:` is a colon of the name, and `\\` a backslash.
+    /// Cuts `FILE:PASSPHRASE` as curl does: `\:` is a colon of the name, and `\\` a backslash. By bytes: what follows may
+    /// be one Character with its colon.
     static func fileAndPassphrase(_ text: String) -> (file: String, passphrase: String?) {
-        var file = ""
-        var rest = text[...]
-        while let character = rest.popFirst() {
-            if character == ":" { return (file, String(rest)) }
-            if character == "\\", let next = rest.first, next == ":" || next == "\\" {
+        let (colon, backslash) = (UInt8(ascii: ":"), UInt8(ascii: "\\"))
+        var file: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == colon { return (String(decoding: file, as: UTF8.self), String(decoding: rest, as: UTF8.self)) }
+            if byte == backslash, let next = rest.first, next == colon || next == backslash {
                 file.append(next)
                 rest.removeFirst()
             } else {
-                file.append(character)
+                file.append(byte)
             }
         }
-        return (file, nil)
+        return (String(decoding: file, as: UTF8.self), nil)
     }
 
     private static func guessedForm(_ file: String) -> ClientIdentity.Format {

@@ -124,6 +124,25 @@ struct OptionsTests {
         #expect(try parse("--debug", text, "http://h/").debug.categories == categories)
     }
 
+    @Test(
+        "a user, and the file of a certificate, end at the first colon, whatever stands behind it",
+        arguments: [
+            ("me", "me", nil), ("me:", "me", ""), ("me:a:b", "me", "a:b"), (":p", "", "p"),
+            ("me:\u{301}SECRET", "me", "\u{301}SECRET"), ("me:\u{1F3FB}", "me", "\u{1F3FB}"),
+        ] as [(String, String, String?)])
+    func colons(text: String, name: String, secret: String?) {
+        let user = AuthenticationArguments.userAndPassword(text)
+        #expect(user.user == name && user.password.map { Array($0.utf8) } == secret.map { Array($0.utf8) })
+        let file = TLSArguments.fileAndPassphrase(text)
+        #expect(file.file == name && file.passphrase.map { Array($0.utf8) } == secret.map { Array($0.utf8) })
+    }
+
+    @Test("a colon or backslash behind a backslash is the file's")
+    func escapedColons() {
+        #expect(TLSArguments.fileAndPassphrase(#"a\:b\\:c"#) == (#"a:b\"#, "c"))
+        #expect(TLSArguments.fileAndPassphrase(#"a\b\"#) == (#"a\b\"#, nil))
+    }
+
     @Test("an option that is none is told as such, whatever its value would be taken for")
     func unknown() {
         for option in ["-C", "-z", "--etag-save"] {
