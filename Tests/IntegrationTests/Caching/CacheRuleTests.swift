@@ -170,20 +170,6 @@ struct CacheRuleTests {
         }
     }
 
-    @Test("what was stored with credentials answers those who have them", arguments: Engine.allCases)
-    func credentials(engine: Engine) async throws {
-        try await withScene(engine) {
-            page($0.fields["authorization"] ?? "nobody", to: $0)
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            for (name, source) in [("a", "network"), ("a", "cache"), ("b", "network"), ("b", "cache")] {
-                let response = try await coordinator.get(url, fields: ["Authorization": name])
-                #expect(summary(response) == "\(source) 200 \(name)")
-            }
-            #expect(try await coordinator.get(url).bodyText == "nobody")
-        }
-    }
-
     @Test(
         "an answer to POST or PATCH that says that it is what GET would give, and for how long, answers GET",
         arguments: Engine.allCases, [Request.Method.post, .patch])
@@ -434,23 +420,6 @@ struct CacheRuleTests {
             default: _ = try await coordinator.send(post)
             }
             #expect(summary(try await coordinator.get(url)) == "network 200 3")
-        }
-    }
-
-    @Test("what was answered to one cookie is not for another, unless the server says so")
-    func cookies() async throws {
-        try await withScene { request in
-            let control = request.target == "/open" ? "public, max-age=60" : "max-age=60"
-            return page(request.fields["cookie"] ?? "none", control, to: request)
-        } _: { scene, coordinator in
-            for (path, texts) in [("/own", ["a=1", "a=2", "none", "a=1"]), ("/open", ["a=1", "a=1", "a=1", "a=1"])] {
-                let url = scene.origin.url(path)
-                for (cookie, text) in zip(["a=1", "a=2", nil, "a=1"], texts) {
-                    let response = try await coordinator.get(url, fields: cookie.map { ["Cookie": $0] } ?? [:])
-                    #expect(response.bodyText == text, "\(path) \(cookie ?? "-")")
-                }
-            }
-            #expect(scene.targets == ["/own", "/own", "/own", "/open"])
         }
     }
 

@@ -190,15 +190,8 @@ struct BatchOutputTests {
     /// The most memory that a run had, in KiB, whose list is so many lines of a megabyte that are over as soon as they
     /// are read, and a request.
     private func mostMemory(longLines count: Int) async throws -> Int {
-        let gate = Occasion()
-        let origin = try ScriptedOrigin { _ in
-            gate.wait()
-            return ScriptedOrigin.Answer(200, "there")
-        }
-        defer {
-            gate.open()
-            origin.stop()
-        }
+        let origin = try HeldOrigin()
+        defer { origin.stop() }
         let bed = try BatchBed()
         let line = String(repeating: "x", count: 1_000_000)
         try bed.putList(Array(repeating: line, count: count) + [origin.url("/last")])
@@ -207,9 +200,9 @@ struct BatchOutputTests {
             ["batch", bed.list, "--no-files", "--results", bed.results, "--workers", "1", "-s"],
             errors: bed.directory.file("errors"))
         // All lines before it were dealt with.
-        #expect(await eventually(within: .seconds(90)) { !origin.seen("/last").isEmpty }, "\(bed.errors)")
+        #expect(await eventually(within: .seconds(90)) { origin.count == 1 }, "\(bed.errors)")
         let text = try #require(ProcessTree.status("VmHWM", of: run.pid))
-        gate.open()
+        origin.letGo()
         #expect(run.exitStatus(within: 30_000) == 1, "\(bed.errors)")
         #expect(bed.recordCount() == count + 1)
         return try #require(Int(text.prefix { $0 != " " }))
