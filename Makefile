@@ -100,8 +100,8 @@ test-rounds: build-tests ## all tests ROUNDS=20 times in a row, as an ordinary u
 processes := Bandwidth BandwidthShare CacheBody CacheCoalescing CacheCoalescingFailure CacheKill CacheOvertaking CancelStorm Connection ContentCoding \
     CookieKill CoordinatorDeath Crash DecisionFailure Download Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag \
     GetList GetWriteOut HeldHead Host HostConnection HostLimit Kill LastFieldLine Leftover Lifecycle Pipe PipeMemory Poison \
-    Progress QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes Response ResponseEnd Resume SecureSite \
-    StatusSocket Streaming Suspend SuspendedServer Terminal Text TimeLimit UnsentBody UnwantedBody WrongExecutable
+    Progress QueueCancel QueueShutdown Redirect RedirectDecision RefusedStream Request RequestBytes Response ResponseEnd Resume \
+    SecureSite StatusSocket Streaming Suspend SuspendedServer Terminal Text TimeLimit UnsentBody UnwantedBody WrongExecutable
 empty :=
 sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests/
 # $(call sanitized-run,sanitizer,folder,options)
