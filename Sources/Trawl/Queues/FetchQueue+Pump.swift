@@ -78,7 +78,7 @@ extension FetchQueue {
         }
         if !forSize {
             sink.post(.started)
-            state.withLock { state in if state.isFollowed(id) { state.readers.tell(.started(FetchID(id: id))) } }
+            state.withLock { state in if state.isFollowed(id) { state.readers.tell(.started(name(id))) } }
             tellReaders()
         }
         do throws(FetchError) {

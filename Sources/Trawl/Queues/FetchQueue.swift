@@ -27,14 +27,21 @@ import TrawlPlatform
 public final class FetchQueue: Sendable {
     /// Who makes the fetches.
     public let coordinator: Coordinator
+    /// No other queue of the process has, had or will have it.
+    let number: UInt64
     let state: Guarded<QueueState>
+    private static let lastNumber = Guarded<UInt64>(0)
 
     /// A queue without fetches, suspended.
     ///
     /// - Parameter settings: Those of another queue make this a copy of it, without its fetches.
     public init(on coordinator: Coordinator, _ settings: Settings = Settings()) {
         self.coordinator = coordinator
-        state = Guarded(QueueState(settings))
+        number = FetchQueue.lastNumber.withLock { last in
+            last += 1
+            return last
+        }
+        state = Guarded(QueueState(settings, queue: number))
     }
 
     deinit {
@@ -46,8 +53,12 @@ public final class FetchQueue: Sendable {
 
     /// Names a fetch of a queue; means nothing to another queue. Never used again.
     public struct FetchID: Sendable, Hashable {
+        /// The queue's number.
+        let queue: UInt64
         let id: QueueMachine.FetchID
     }
+
+    func name(_ id: QueueMachine.FetchID) -> FetchID { FetchID(queue: number, id: id) }
 
     /// What a copy of a queue takes over.
     public struct Settings: Sendable {
@@ -121,6 +132,7 @@ public final class FetchQueue: Sendable {
     ///   - dependencies: Fetches of this queue that must have ended well before. When one fails, this one fails with
     ///     ``FetchError/Code/cancelled``. Those that have ended by now are not waited for, however they ended: in a
     ///     queue that runs, one that was added just before may have failed. Add both while the queue is suspended.
+    ///     Those of another queue are not waited for either.
     ///   - startsAfterFailure: Whether it merely waits for those, however they end.
     ///   - decisions: Who decides for this fetch, in place of the queue's decider.
     /// - Returns: The handle. A fetch into ``Destination/stream`` is cancelled when it is let go of, others go on.
@@ -131,10 +143,10 @@ public final class FetchQueue: Sendable {
     ) -> QueuedFetch {
         let (outcome, channel) = (OutcomeCell(), EventChannel(isHEAD: request.effectiveMethod == .head))
         let control = FetchControl(id: coordinator.nextFetchID(), priority: priority)
+        let own = dependencies.compactMap { $0.queue == number ? $0.id : nil }
         let id = state.withLock { state in
             let id = state.add(
-                request, into: destination, HopPriority(priority), after: dependencies.map(\.id),
-                needsSuccess: !startsAfterFailure)
+                request, into: destination, HopPriority(priority), after: own, needsSuccess: !startsAfterFailure)
             state.handles[id] = QueueState.Handle(outcome: outcome, channel: channel, control: control)
             if let decisions { state.deciders[id] = decisions }
             return id
@@ -142,7 +154,7 @@ public final class FetchQueue: Sendable {
         pump()
         let fetch = Fetch(
             id, in: self, outcome: outcome, channel: channel, control: control, isStream: destination == .stream)
-        return QueuedFetch(id: FetchID(id: id), fetch: fetch)
+        return QueuedFetch(id: name(id), fetch: fetch)
     }
 
     /// Adds many fetches without handles: less than 200 bytes of memory for each that waits.
@@ -160,7 +172,7 @@ public final class FetchQueue: Sendable {
             let id = state.withLock { state in
                 state.add(request, into: destination, level, after: [], needsSuccess: true, refusal)
             }
-            return FetchID(id: id)
+            return name(id)
         }
         pump()
         return added
@@ -182,8 +194,11 @@ public final class FetchQueue: Sendable {
 
     // MARK: Ending
 
-    /// Cancels a fetch: it fails with ``FetchError/Code/cancelled`` unless it is over.
-    public func cancel(_ fetch: FetchID) { cancel(fetch.id) }
+    /// Cancels a fetch: it fails with ``FetchError/Code/cancelled`` unless it is over. One of another queue is left
+    /// alone.
+    public func cancel(_ fetch: FetchID) {
+        if fetch.queue == number { cancel(fetch.id) }
+    }
 
     /// Cancels all fetches, and sets progress to nothing. Each is told as failed, then the queue as finished.
     public func cancelAll() {

@@ -7,6 +7,8 @@ import TrawlHTTP
 /// waits holds that task's lock while `onTermination` waits for the queue's, and to resume the task waits for the
 /// former (documentation of `withTaskCancellationHandler`, "Cancellation handlers and locks").
 struct QueueReaderTable {
+    /// The number of the queue, whose fetches are named by it.
+    private let queue: UInt64
     private var lastNumber: UInt64 = 0
     private var events: [UInt64: AsyncStream<FetchQueue.Event>.Continuation] = [:]
     private var steps: [UInt64: AsyncStream<FetchQueue.ByteStep>.Continuation] = [:]
@@ -17,6 +19,8 @@ struct QueueReaderTable {
     private var news: [QueueNews] = []
     /// Whether somebody does so.
     private var isTelling = false
+
+    init(queue: UInt64) { self.queue = queue }
 
     // MARK: Coming and going
 
@@ -62,6 +66,8 @@ struct QueueReaderTable {
 
     // MARK: Telling
 
+    private func name(_ id: QueueMachine.FetchID) -> FetchQueue.FetchID { .init(queue: queue, id: id) }
+
     /// Tells an event.
     mutating func tell(_ event: FetchQueue.Event) {
         if !events.isEmpty { news.append(.event(event, to: events)) }
@@ -71,7 +77,7 @@ struct QueueReaderTable {
     mutating func tellEnd(
         of id: QueueMachine.FetchID, _ result: Result<Response, FetchError>, _ handle: QueueState.Handle?
     ) {
-        if handle != nil || !events.isEmpty { news.append(.ended(.init(id: id), result, handle, to: events)) }
+        if handle != nil || !events.isEmpty { news.append(.ended(name(id), result, handle, to: events)) }
     }
 
     /// Tells a step of bytes, if it is one.
@@ -79,7 +85,7 @@ struct QueueReaderTable {
         _ step: ProgressTally.Step, _ direction: FetchQueue.ByteStep.Direction, _ id: QueueMachine.FetchID
     ) {
         guard step != .none, !steps.isEmpty else { return }
-        let step = FetchQueue.ByteStep(fetch: .init(id: id), direction: direction, moved: step.moved, size: step.size)
+        let step = FetchQueue.ByteStep(fetch: name(id), direction: direction, moved: step.moved, size: step.size)
         news.append(.step(step, to: steps))
     }
 

@@ -36,10 +36,10 @@ final class QueueRun: FetchEventSink {
             case .head(let head):
                 state.headCame(head, of: id)
                 let isNews = state.runs[id]?.told.isNews(event) ?? true
-                if isNews, state.isFollowed(id) { state.readers.tell(.head(.init(id: id), head)) }
+                if isNews, state.isFollowed(id) { state.readers.tell(.head(queue.name(id), head)) }
             case .redirected(let hop):
                 _ = state.runs[id]?.told.isNews(event)
-                if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
+                if state.isFollowed(id) { state.readers.tell(.willRedirect(queue.name(id), hop)) }
             case .resumedAtOffset(let offset): state.goesOn(behind: Int64(clamping: offset), of: id)
             case .retrying: _ = state.runs[id]?.told.isNews(event)
             case .started, .forwarded, .interim, .authenticating, .waitingForConnectivity, .data, .progress, .ended:

@@ -73,10 +73,12 @@ struct QueueState {
     private var uncounted = 0
     private(set) var isOver = false
     /// Who follows.
-    var readers = QueueReaderTable()
+    var readers: QueueReaderTable
 
-    init(_ settings: FetchQueue.Settings) {
+    /// - Parameter queue: The number of the queue.
+    init(_ settings: FetchQueue.Settings, queue: UInt64) {
         self.settings = settings
+        readers = QueueReaderTable(queue: queue)
         machine = QueueMachine(
             .init(
                 width: settings.width, cancelsOthersOnFailure: settings.cancelsOthersOnFailure,

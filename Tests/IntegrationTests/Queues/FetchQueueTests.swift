@@ -321,6 +321,27 @@ struct FetchQueueTests {
         }
     }
 
+    @Test("the name of a fetch means nothing to another queue, whatever is in the same place there")
+    func otherQueue() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            if seen.target == "/first" { gate.wait() }
+            return ScriptedOrigin.Answer(200, "page \(seen.target)")
+        }) { scene in
+            defer { gate.open() }
+            let (queue, other) = (scene.queue(), scene.queue())
+            let (first, foreign) = (queue.add(scene.request("/first")), other.add(scene.request("/foreign")))
+            #expect(first.id != foreign.id)
+            queue.cancel(foreign.id)
+            let second = queue.add(scene.request("/second"), after: [foreign.id])
+            queue.start()
+            let later = try await second.response.bodyText
+            gate.open()
+            let earlier = try await first.response.bodyText
+            #expect(later == "page /second" && earlier == "page /first" && other.pendingCount == 1)
+        }
+    }
+
     @Test("a copy has the settings and no fetches (ASI-Q-10)")
     func copy() async throws {
         try await withQueueScene { scene in
