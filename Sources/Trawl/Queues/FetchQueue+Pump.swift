@@ -67,15 +67,11 @@ extension FetchQueue {
     }
 
     private func start(_ id: QueueMachine.FetchID, forSize: Bool) {
-        let launch = state.withLock { state in
-            state.launch(id, forSize: forSize) { handle in
-                QueueRun(id, of: self, forSize: forSize, handle: handle?.channel)
-            }
-        }
-        guard let (request, destination, sink, decisions) = launch else {
+        guard let launch = state.withLock({ $0.launch(id, forSize: forSize) }) else {
             // It is refused, or the queue was reset meanwhile.
             return state.withLock { $0.change { forSize ? $0.sizingEnded(id, .failed) : $0.ended(id, .failed) } }
         }
+        let sink = QueueRun(id, of: self, forSize: forSize, handle: launch.channel)
         if !forSize {
             sink.post(.started)
             state.withLock { state in if state.isFollowed(id) { state.readers.tell(.started(name(id))) } }
@@ -85,9 +81,9 @@ extension FetchQueue {
             let (control, cancelsTogether) = state.withLock {
                 ($0.runs[id]?.control, $0.settings.cancelsOthersOnFailure)
             }
-            let plan = try coordinator.planner.plan(request, into: destination, wantsEvents: true)
+            let plan = try coordinator.planner.plan(launch.request, into: launch.destination, wantsEvents: true)
             let running = RunningFetch(
-                plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: decisions,
+                plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: launch.decisions,
                 cancelsTogether: cancelsTogether, isAskedFor: !forSize, control: control)
             state.withLock { $0.runs[id]?.running = running }
             coordinator.submit(running)

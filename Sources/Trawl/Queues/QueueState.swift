@@ -18,7 +18,6 @@ struct QueueState {
 
     /// A fetch that runs, or its sizing request.
     struct Run {
-        let sink: QueueRun
         /// Of the fetch, also while its size is asked for.
         let method: Request.Method
         let url: String
@@ -31,6 +30,15 @@ struct QueueState {
         var decoded: Int64 = 0
         /// What was there before the hop in flight, which brings the rest.
         var base: Int64 = 0
+    }
+
+    /// What a fetch, or its sizing request, starts with.
+    struct Launch {
+        let request: Request
+        let destination: Destination
+        /// That of its handle; nil when nobody holds one.
+        let channel: EventChannel?
+        let decisions: (any FetchDecisions)?
     }
 
     /// A started fetch's part of progress.
@@ -193,17 +201,16 @@ struct QueueState {
     }
 
     /// What a fetch starts with; nil when it is refused. It waits no longer, unless it is its size that is asked for.
-    mutating func launch(
-        _ id: QueueMachine.FetchID, forSize: Bool, _ makeSink: (Handle?) -> QueueRun
-    ) -> (Request, Destination, QueueRun, (any FetchDecisions)?)? {
+    mutating func launch(_ id: QueueMachine.FetchID, forSize: Bool) -> Launch? {
         guard results[id] == nil, let (kept, destination) = forSize ? waiting.look(at: id) : waiting.take(id) else {
             return nil
         }
         var request = kept
-        let sink = makeSink(forSize ? nil : handles[id])
+        // Nothing is told of who asks for a size.
+        let handle = forSize ? nil : handles[id]
         if forSize { Self.askForSize(&request) }
         runs[id] = Run(
-            sink: sink, method: kept.effectiveMethod, url: request.url, control: forSize ? nil : handles[id]?.control,
+            method: kept.effectiveMethod, url: request.url, control: handle?.control,
             hop: HopShape(isHEAD: kept.effectiveMethod == .head))
         if !forSize, shares[id] != nil, !request.body.isEmpty {
             var share = up.add()
@@ -212,7 +219,9 @@ struct QueueState {
             readers.tell(step, .upload, id)
         }
         let decider = forSize ? deciders[id] : deciders.removeValue(forKey: id)
-        return (request, forSize ? .discard : destination, sink, decider ?? settings.decisions)
+        return Launch(
+            request: request, destination: forSize ? .discard : destination, channel: handle?.channel,
+            decisions: decider ?? settings.decisions)
     }
 
     /// Makes of a request the one for the size of its response.
