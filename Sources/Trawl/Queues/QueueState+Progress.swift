@@ -13,24 +13,36 @@ extension QueueState {
         decoded -= Int128(run.decoded)
         runs[id]?.decoded = 0
         runs[id]?.base = 0
+        runs[id]?.length = nil
         move(downTo: 0, of: id)
         if sendsBody { move(upTo: 0, of: id) }
     }
 
     mutating func headCame(_ head: Response.ResponseHead, of id: QueueMachine.FetchID) {
-        guard var hop = runs[id]?.hop, var share = shares[id]?.down else { return }
-        let size = hop.size(of: head)
+        guard var hop = runs[id]?.hop, shares[id] != nil else { return }
+        let length = hop.size(of: head)
         runs[id]?.hop = hop
-        let step = down.learned(size, of: &share)
-        shares[id]?.down = share
-        readers.tell(step, .download, id)
+        runs[id]?.length = length
+        learn(length, of: id)
     }
 
     /// The rest of the body comes, behind what is there.
     mutating func goesOn(behind offset: Int64, of id: QueueMachine.FetchID) {
         runs[id]?.hop.goOn()
         runs[id]?.base = offset
+        // RFC 9110 §15.3.7: the length of a 206 is that of the part.
+        if let rest = runs[id]?.length { learn(offset.addingClamping(rest), of: id) }
         move(downTo: offset, of: id)
+    }
+
+    /// How much there is of a body became known, or turned out to be another number.
+    ///
+    /// - Parameter size: Of the whole; nil when nobody says it.
+    private mutating func learn(_ size: Int64?, of id: QueueMachine.FetchID) {
+        guard var share = shares[id]?.down else { return }
+        let step = down.learned(size, of: &share)
+        shares[id]?.down = share
+        readers.tell(step, .download, id)
     }
 
     mutating func measured(_ progress: FetchProgress, of id: QueueMachine.FetchID, at now: MonotonicInstant) {
@@ -70,15 +82,11 @@ extension QueueState {
 
     /// What a sizing request says (ASI-PROG-03).
     mutating func sized(_ response: Response, _ id: QueueMachine.FetchID) {
-        guard var share = shares[id]?.down else { return }
         // A server that has no HEAD (RFC 9110 §15.5.6, §15.6.2) does not know the size; otherwise the GET may tell it
         // yet.
         let isRefused = response.status == 405 || response.status == 501
         guard isRefused || response.expectedLength != nil else { return }
-        let size = isRefused ? nil : response.expectedLength.map { Int64(clamping: $0) }
-        let step = down.learned(size, of: &share)
-        shares[id]?.down = share
-        readers.tell(step, .download, id)
+        learn(isRefused ? nil : response.expectedLength.map { Int64(clamping: $0) }, of: id)
     }
 
     mutating func progress(at now: MonotonicInstant = MonotonicClock.now()) -> TransferProgress {

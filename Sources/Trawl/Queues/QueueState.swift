@@ -28,6 +28,8 @@ struct QueueState {
         var hop = HopShape()
         var told = ToldHead()
         var decoded: Int64 = 0
+        /// How long the body of the hop in flight is, as its head says.
+        var length: Int64?
         /// What was there before the hop in flight, which brings the rest.
         var base: Int64 = 0
     }

@@ -294,6 +294,38 @@ struct ProgressTests {
         }
     }
 
+    @Test("of a download that is gone on with the whole counts, also while its rest comes (ASI-PROG-03)")
+    func rest() async throws {
+        let gate = Occasion()
+        let site = ResumeScene.Site { seen in
+            guard let first = seen.fields["range"].flatMap({ Int($0.dropFirst(6).dropLast()) }) else { return nil }
+            var answer = ScriptedOrigin.Answer(206)
+            answer.fields = [("ETag", "\"one\""), ("Content-Range", "bytes \(first)-399999/400000")]
+            answer.body = Array(ResumeScene.content[first..<300_000])
+            answer.rest = (Array(ResumeScene.content[300_000...]), gate)
+            return answer
+        }
+        try await withQueueScene(answering: { site.answer($0) }) { scene in
+            defer { gate.open() }
+            let path = scene.directory.file("x")
+            let (_, data) = await ResumeScene.broken(scene.coordinator, scene.origin.url("/x"), path)
+            var options = ResumeScene.keeping
+            options.resumeData = try #require(data)
+            let queue = scene.queue { $0.progress = .accurate }
+            let events = queue.events
+            queue.add(scene.request("/x"), into: .file(path, options: options))
+            queue.start()
+            let isHeld = await eventually { queue.currentProgress.download.completed == 300_000 }
+            #expect(isHeld && scene.targets == ["GET /x", "HEAD /x", "GET /x"])
+            #expect(queue.currentProgress.download.total == 400_000)
+            gate.open()
+            let words = await eventsToEnd(events).map { word($0) }
+            #expect(words.contains("finished 206"), "\(words)")
+            let progress = queue.currentProgress.download
+            #expect(progress.completed == 400_000 && progress.total == 400_000)
+        }
+    }
+
     @Test("a HEAD that the cache answers has no body either")
     func storedHEAD() async throws {
         let answer: @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer = { _ in

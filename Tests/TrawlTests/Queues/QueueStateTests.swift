@@ -1,0 +1,86 @@
+import Testing
+import TrawlFrontier
+import TrawlHTTP
+
+@testable import Trawl
+
+@Suite("What a queue knows of its fetches")
+struct QueueStateTests {
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
+
+    /// A queue that runs, with as many fetches that were started.
+    private struct Started {
+        var state: QueueState
+        var ids: [QueueMachine.FetchID] = []
+
+        init(_ count: Int, counting: FetchQueue.Counting = .accurate) {
+            var settings = FetchQueue.Settings()
+            settings.progress = counting
+            settings.cancelsOthersOnFailure = false
+            state = QueueState(settings, queue: 1)
+            // One that runs asks for no sizes.
+            state.machine.start()
+            for number in 0..<count { ids.append(add("http://a.test/\(number)")) }
+            carryOut()
+        }
+
+        mutating func add(_ url: String) -> QueueMachine.FetchID {
+            state.add(Request(url), into: .memory, .normal, after: [], needsSuccess: true)
+        }
+
+        /// Does what the machine says, as the queue does.
+        mutating func carryOut() {
+            while let action = state.machine.next() {
+                switch action {
+                case .start(let id):
+                    state.begin(id)
+                    _ = state.launch(id, forSize: false)
+                case .tellFinished(let id, _): _ = state.conclude(id, because: nil)
+                case .tellFailed(let id, let reason, _): _ = state.conclude(id, because: reason)
+                case .tellQueueFinished: state.concludeAll()
+                case .startSizing, .goOn, .cancel, .cancelSizing, .resetProgress: break
+                }
+            }
+        }
+    }
+
+    private func head(_ status: UInt16, length: Int64) throws -> Response.ResponseHead {
+        var fields = FieldLines()
+        try fields.append("Content-Length", "\(length)")
+        return Response.ResponseHead(
+            TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields))
+    }
+
+    @Test("what is gone on with counts from the first byte of the whole, known before or not", arguments: [true, false])
+    func rest(isKnown: Bool) throws {
+        var queue = Started(1)
+        let id = queue.ids[0]
+        if isKnown {
+            queue.state.attemptBegan(id)
+            queue.state.headCame(try head(200, length: 500), of: id)
+        }
+        queue.state.attemptBegan(id)
+        queue.state.headCame(try head(206, length: 400), of: id)
+        queue.state.goesOn(behind: 100, of: id)
+        var download = queue.state.progress(at: start).download
+        #expect(download.completed == 100 && download.total == 500)
+        let progress = FetchProgress(received: 50, expected: 400, sent: 0, decoded: 50)
+        queue.state.measured(progress, of: id, at: start)
+        download = queue.state.progress(at: start).download
+        #expect(download.completed == 150 && download.total == 500)
+        // Its reader has had the head of the whole, and is told no other.
+        queue.state.attemptBegan(id)
+        queue.state.goesOn(behind: 200, of: id)
+        download = queue.state.progress(at: start).download
+        #expect(download.completed == 200 && download.total == 500)
+        // A part that was asked for as such.
+        queue.state.attemptBegan(id)
+        queue.state.headCame(try head(206, length: 30), of: id)
+        download = queue.state.progress(at: start).download
+        #expect(download.completed == 0 && download.total == 30)
+        queue.state.headCame(try head(206, length: .max), of: id)
+        queue.state.goesOn(behind: 100, of: id)
+        download = queue.state.progress(at: start).download
+        #expect(download.completed == 100 && download.total == .max)
+    }
+}
