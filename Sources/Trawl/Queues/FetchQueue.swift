@@ -6,7 +6,7 @@ import TrawlPlatform
 ///
 /// A new queue is suspended. All its fetches are made by one coordinator, whose limits hold beside the queue's own. May
 /// be used from any thread; none of its methods waits. A queue that its program lets go of goes on with what runs and
-/// waits, unless it is suspended.
+/// waits, unless it is suspended. Once its coordinator is shut down all fetches fail, suspended or not.
 ///
 /// ```swift
 /// let queue = FetchQueue(on: coordinator)
@@ -42,9 +42,11 @@ public final class FetchQueue: Sendable {
             return last
         }
         state = Guarded(QueueState(settings, queue: number))
+        coordinator.ended.whenOpen(number) { [weak self] in self?.coordinatorEnded() }
     }
 
     deinit {
+        coordinator.ended.forget(number)
         let (readers, handles) = state.withLock { state in (state.readers.takeAll(), Array(state.handles.values)) }
         readers.finish()
         // Who follows a fetch whose turn now never comes.
@@ -231,6 +233,12 @@ public final class FetchQueue: Sendable {
         let (readers, forgotten) = state.withLock { state in (state.readers.takeAll(), state.reset()) }
         readers.finish()
         for handle in forgotten.handles { handle.end(.failure(QueueState.cancelled)) }
+        pump()
+    }
+
+    /// Nothing is fetched any more: what waits fails, also what was held back.
+    private func coordinatorEnded() {
+        state.withLock { $0.machine.engineEnded() }
         pump()
     }
 

@@ -5,7 +5,7 @@ extension QueueMachine {
     ///
     /// - Returns: Whether it was started, and may go on only after ``Action/goOn(_:)``.
     package mutating func suspend(_ fetch: FetchID) -> Bool {
-        guard let index = find(fetch), isLiving(index) else { return false }
+        guard !isEngineOver, let index = find(fetch), isLiving(index) else { return false }
         entries[index].isSuspended = true
         switch entries[index].state {
         case .waits:

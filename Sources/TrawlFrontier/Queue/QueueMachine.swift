@@ -88,6 +88,8 @@ package struct QueueMachine: Sendable {
     package private(set) var pendingCount = 0
     /// Whether nothing starts. A new queue is suspended.
     package private(set) var isSuspended = true
+    /// Whether what makes the fetches is over.
+    private(set) var isEngineOver = false
     /// Fetches and sizing requests that were started, have not ended and are not suspended, those of before a reset
     /// among them.
     package internal(set) var runningCount = 0
@@ -149,6 +151,13 @@ package struct QueueMachine: Sendable {
 
     /// Lets no further fetches start; what runs goes on.
     package mutating func suspend() { isSuspended = true }
+
+    /// What makes the fetches is over: whatever starts fails at once. So that each comes to its end none is held back,
+    /// with the queue or by itself, nor can be from now on.
+    package mutating func engineEnded() {
+        isEngineOver = true
+        for index in entries.indices where entries[index].isSuspended { resume(name(index)) }
+    }
 
     /// How many may run at a time from now on; what runs goes on.
     package mutating func setWidth(_ width: Int) { settings.width = max(1, width) }
@@ -250,7 +259,7 @@ package struct QueueMachine: Sendable {
         return mayStart && ready.contains { $0.first != Link.none }
     }
 
-    private var mayStart: Bool { !isSuspended && runningCount < settings.width }
+    private var mayStart: Bool { (!isSuspended || isEngineOver) && runningCount < settings.width }
 
     /// What the caller does next; nil when there is nothing until another event.
     ///

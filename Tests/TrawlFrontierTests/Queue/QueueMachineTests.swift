@@ -141,6 +141,42 @@ struct QueueMachineTests {
         }
     }
 
+    @Test("when what makes them is over, fetches start that were held back, and none is held back any more")
+    func engineEnds() {
+        var queue = QueueMachine(Settings(width: 1, cancelsOthersOnFailure: false))
+        let (a, b) = (queue.add(), queue.add())
+        let c = queue.add(after: [b])
+        for fetch in [b, c] { #expect(queue.suspend(fetch) == false) }
+        queue.engineEnded()
+        queue.suspend()
+        #expect(queue.suspend(a) == false && queue.hasWork)
+        #expect(queue.actions() == [.start(a)])
+        queue.ended(a, .failed)
+        #expect(queue.actions() == [.tellFailed(a, .own, pending: 2), .start(b)])
+        queue.ended(b, .failed)
+        #expect(
+            queue.actions() == [
+                .tellFailed(b, .own, pending: 1), .tellFailed(c, .dependency(b), pending: 0), .tellQueueFinished,
+            ])
+        queue.reset()
+        let d = queue.add()
+        #expect(queue.actions() == [.resetProgress, .start(d)])
+    }
+
+    @Test("when what makes them is over, one that was started and suspended waits for its end alone")
+    func engineEndsForSuspended() {
+        var queue = QueueMachine()
+        let a = queue.add()
+        queue.start()
+        #expect(queue.actions() == [.start(a)])
+        #expect(queue.suspend(a) == true)
+        queue.engineEnded()
+        #expect(queue.actions() == [.goOn(a)])
+        queue.ended(a, .failed)
+        #expect(queue.actions() == [.tellFailed(a, .own, pending: 0), .tellQueueFinished])
+        #expect(queue.runningCount == 0)
+    }
+
     @Test("those of higher priority go first, then those that could start first")
     func priorities() {
         var queue = QueueMachine(Settings(width: 9))
