@@ -35,9 +35,10 @@ public struct TransferProgress: Sendable, Hashable {
 
 extension TransferProgress.Direction {
     /// What a tally and a meter say.
-    init(_ tally: ProgressTally, _ meter: inout RateMeter, since start: MonotonicInstant?, at now: MonotonicInstant) {
-        let report = ProgressReport(
-            of: tally, bytesPerSecond: meter.bytesPerSecond(at: now), elapsed: start?.duration(to: now) ?? .zero)
+    ///
+    /// - Parameter elapsed: For how long fetches have run.
+    init(_ tally: ProgressTally, _ meter: inout RateMeter, _ elapsed: Duration, at now: MonotonicInstant) {
+        let report = ProgressReport(of: tally, bytesPerSecond: meter.bytesPerSecond(at: now), elapsed: elapsed)
         self.init(
             completed: report.completed, total: report.total, fraction: report.fraction,
             bytesPerSecond: report.bytesPerSecond, remaining: report.remaining)

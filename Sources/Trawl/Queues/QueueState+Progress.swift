@@ -90,11 +90,12 @@ extension QueueState {
     }
 
     mutating func progress(at now: MonotonicInstant = MonotonicClock.now()) -> TransferProgress {
+        let elapsed = runningTime.total(at: now)
         var upload = TransferProgress.Direction.nothing
-        if up.total > 0 || up.livingCount > 0 { upload = .init(up, &upRate, since: startedAt, at: now) }
+        if up.total > 0 || up.livingCount > 0 { upload = .init(up, &upRate, elapsed, at: now) }
         return TransferProgress(
-            download: .init(down, &downRate, since: startedAt, at: now), upload: upload,
-            decoded: Int64(clamping: decoded), isComplete: isOver)
+            download: .init(down, &downRate, elapsed, at: now), upload: upload, decoded: Int64(clamping: decoded),
+            isComplete: isOver)
     }
 
     /// Another way to count is taken up when nothing is pending.
@@ -104,6 +105,7 @@ extension QueueState {
         down = ProgressTally(mode, isMonotonic: settings.isProgressMonotonic)
         up = ProgressTally(.accurate, isMonotonic: settings.isProgressMonotonic)
         decoded = 0
+        runningTime.reset(at: MonotonicClock.now())
     }
 
     /// Tells those who follow progress, when it is time.

@@ -75,7 +75,8 @@ struct QueueState {
     /// When running fetches were looked at last, and before that: what has moved since then moved from then on.
     var lookedAt: MonotonicInstant?
     var previousLook: MonotonicInstant?
-    private(set) var startedAt: MonotonicInstant?
+    /// For how long fetches, or sizing requests, have run since progress was nothing.
+    var runningTime = BusyTime()
     /// Of fetches that were started and are not told yet.
     var shares: [QueueMachine.FetchID: Shares] = [:]
     private var seenResets: UInt32 = 0
@@ -126,13 +127,21 @@ struct QueueState {
     /// Tells the machine something, and follows when it sets progress to nothing.
     mutating func change(_ event: (inout QueueMachine) -> Void) {
         event(&machine)
+        noteRunning()
         guard machine.progressResets != seenResets else { return }
         seenResets = machine.progressResets
+        runningTime.reset(at: MonotonicClock.now())
         // The shares of those that started are of before the reset and count no more.
         uncounted = machine.pendingCount - shares.count
         down.reset()
         up.reset()
         decoded = 0
+    }
+
+    /// To be called when something may have started, rested or ended.
+    private mutating func noteRunning() {
+        let isRunning = machine.runningCount > 0
+        if isRunning != runningTime.isBusy { runningTime.set(isRunning, at: MonotonicClock.now()) }
     }
 
     mutating func cancel(_ method: Request.Method?, path: String) -> Int {
@@ -156,6 +165,7 @@ struct QueueState {
             machine.resume(id)
         } else if machine.suspend(id) {
             control.awaitsTurn = true
+            noteRunning()
         }
         return runs[id]?.running
     }
@@ -163,7 +173,8 @@ struct QueueState {
     /// The turn of a fetch has come again.
     ///
     /// - Returns: The fetch, where the coordinator has it.
-    func goOn(_ id: QueueMachine.FetchID) -> RunningFetch? {
+    mutating func goOn(_ id: QueueMachine.FetchID) -> RunningFetch? {
+        noteRunning()
         guard let run = runs[id] else { return nil }
         run.control?.awaitsTurn = false
         return run.running
@@ -187,7 +198,6 @@ struct QueueState {
         uncounted = 0
         waiting = WaitingRequests()
         isOver = false
-        startedAt = nil
         let letGo = Array(deciders.values) + [settings.decisions].compactMap { $0 }
         settings.decisions = nil
         defer { (handles, deciders) = ([:], [:]) }
@@ -198,7 +208,7 @@ struct QueueState {
 
     /// The turn of a fetch, or of its sizing request, has come.
     mutating func begin(_ id: QueueMachine.FetchID) {
-        if startedAt == nil { startedAt = MonotonicClock.now() }
+        noteRunning()
         if shares[id] == nil { shares[id] = Shares(down: down.freshShare) }
     }
 

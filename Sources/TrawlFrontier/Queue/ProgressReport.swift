@@ -19,7 +19,7 @@ package struct ProgressReport: Sendable, Hashable {
     /// time that what is done took.
     ///
     /// - Parameters:
-    ///   - elapsed: The time since the first fetch started.
+    ///   - elapsed: For how long fetches have run: what is done took that.
     package init(of tally: ProgressTally, bytesPerSecond: UInt64, elapsed: Duration) {
         fraction = tally.fraction
         completed = tally.completed

@@ -28,6 +28,13 @@ struct QueueStateTests {
             state.add(Request(url), into: .memory, .normal, after: [], needsSuccess: true)
         }
 
+        mutating func end(_ id: QueueMachine.FetchID) {
+            state.ended(id, forSize: false, .failure(QueueState.cancelled))
+            carryOut()
+        }
+
+        mutating func remaining(at now: MonotonicInstant) -> Duration? { state.progress(at: now).download.remaining }
+
         /// Does what the machine says, as the queue does.
         mutating func carryOut() {
             while let action = state.machine.next() {
@@ -82,5 +89,25 @@ struct QueueStateTests {
         queue.state.goesOn(behind: 100, of: id)
         download = queue.state.progress(at: start).download
         #expect(download.completed == 100 && download.total == .max)
+    }
+
+    @Test("time in which nothing ran does not make the time left longer, whether it was suspended or all was over")
+    func idle() {
+        let (soon, late) = (MonotonicInstant(nanoseconds: 1 << 60), MonotonicInstant(nanoseconds: 1 << 61))
+        var queue = Started(1, counting: .simple)
+        queue.state.machine.suspend()
+        let second = queue.add("http://a.test/second")
+        queue.end(queue.ids[0])
+        var values = [queue.remaining(at: soon), queue.remaining(at: late)]
+        #expect(values[0] == values[1])
+        queue.state.machine.start()
+        queue.carryOut()
+        values = [queue.remaining(at: soon), queue.remaining(at: late)]
+        #expect((values[0] ?? .zero) < (values[1] ?? .zero), "one runs")
+        queue.end(second)
+        queue.state.machine.suspend()
+        _ = queue.add("http://a.test/third")
+        values = [queue.remaining(at: soon), queue.remaining(at: late)]
+        #expect(values[0] == values[1])
     }
 }
