@@ -6,7 +6,7 @@ import TrawlPlatform
 extension QueueState {
     /// An attempt of a fetch begins: what was moved by the one before counts no more.
     mutating func attemptBegan(_ id: QueueMachine.FetchID) {
-        guard let run = runs[id], shares[id] != nil else { return }
+        guard let run = runs[id], run.counts, shares[id] != nil else { return }
         var hop = run.hop
         let sendsBody = hop.begin() != nil
         runs[id]?.hop = hop
@@ -46,7 +46,7 @@ extension QueueState {
     }
 
     mutating func measured(_ progress: FetchProgress, of id: QueueMachine.FetchID, at now: MonotonicInstant) {
-        guard let run = runs[id], let share = shares[id] else { return }
+        guard let run = runs[id], run.counts, let share = shares[id] else { return }
         if lookedAt != now {
             previousLook = lookedAt
             lookedAt = now

@@ -27,6 +27,8 @@ struct QueueState {
         var running: RunningFetch?
         var hop = HopShape()
         var told = ToldHead()
+        /// Whether its bytes count: not when progress was set to nothing since it started.
+        var counts = true
         var decoded: Int64 = 0
         /// How long the body of the hop in flight is, as its head says.
         var length: Int64?
@@ -133,6 +135,7 @@ struct QueueState {
         runningTime.reset(at: MonotonicClock.now())
         // The shares of those that started are of before the reset and count no more.
         uncounted = machine.pendingCount - shares.count
+        for id in Array(runs.keys) { runs[id]?.counts = false }
         down.reset()
         up.reset()
         decoded = 0
@@ -257,7 +260,9 @@ struct QueueState {
         if case .success(let response) = result {
             ending = .succeeded
             if forSize, isFollowed { sized(response, id) }
-            if !forSize, isFollowed { decoded += Int128(response.receivedLength) - Int128(run?.decoded ?? 0) }
+            if !forSize, isFollowed, let run, run.counts {
+                decoded += Int128(response.receivedLength) - Int128(run.decoded)
+            }
         }
         if isFollowed, !forSize || ending == .failed { results[id] = result }
         change { forSize ? $0.sizingEnded(id, ending) : $0.ended(id, ending) }

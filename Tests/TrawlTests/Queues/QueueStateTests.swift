@@ -91,6 +91,31 @@ struct QueueStateTests {
         #expect(download.completed == 100 && download.total == .max)
     }
 
+    @Test("what runs on after progress was set to nothing counts no more, though it goes on or begins anew")
+    func uncounted() throws {
+        var queue = Started(1)
+        let id = queue.ids[0]
+        func measure(_ bytes: UInt64) {
+            let progress = FetchProgress(received: bytes, expected: 1000, sent: 0, decoded: bytes)
+            queue.state.measured(progress, of: id, at: start)
+        }
+        queue.state.attemptBegan(id)
+        queue.state.headCame(try head(200, length: 1000), of: id)
+        measure(400)
+        #expect(queue.state.decoded == 400)
+        queue.state.change { $0.cancelAll() }
+        #expect(queue.state.decoded == 0)
+        let rate = queue.state.progress(at: start).download.bytesPerSecond
+        for bytes in [600, 700] as [UInt64] { measure(bytes) }
+        var progress = queue.state.progress(at: start)
+        #expect(progress.decoded == 0 && progress.download.completed == 0 && progress.download.bytesPerSecond == rate)
+        queue.state.attemptBegan(id)
+        progress = queue.state.progress(at: start)
+        #expect(progress.decoded == 0)
+        queue.end(id)
+        #expect(queue.state.decoded == 0 && queue.state.machine.pendingCount == 0)
+    }
+
     @Test("time in which nothing ran does not make the time left longer, whether it was suspended or all was over")
     func idle() {
         let (soon, late) = (MonotonicInstant(nanoseconds: 1 << 60), MonotonicInstant(nanoseconds: 1 << 61))
