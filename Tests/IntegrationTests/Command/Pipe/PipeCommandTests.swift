@@ -256,6 +256,40 @@ struct PipeCommandTests {
         }
     }
 
+    @Test("with a store, of two hundred in flight each is answered once, and one request goes out for all of one URL")
+    func sameURL() async throws {
+        let (store, gate) = (try TemporaryDirectory(), Occasion())
+        let origin = try ScriptedOrigin { seen in
+            var answer = ScriptedOrigin.Answer(200, "begin", [("Cache-Control", "max-age=3600")])
+            // Its head comes: who waits for a response does so for some seconds when none begins.
+            answer.rest = (Array(" end of \(seen.target)".utf8), gate)
+            return answer
+        }
+        defer {
+            gate.open()
+            origin.stop()
+        }
+        let pipe = try PipeProcess(["--store", store.path])
+        // No more than the pipe takes before it has answered one.
+        let targets = (0..<220).map { $0 < 200 && $0 % 2 == 0 ? "/same" : "/\($0)" }
+        for (id, target) in targets.enumerated() { pipe.write(#"{"id":\#(id),"url":"\#(origin.url(target))"}"#) }
+        #expect(await eventually { origin.seen().count == 121 })
+        gate.open()
+        pipe.closeInput()
+        var counts: [String: Int] = [:]
+        while let answer = await pipe.next() {
+            counts[answer.id, default: 0] += 1
+            let id = try #require(Int(answer.id), "\(answer.text)")
+            #expect(answer.status == 200 && answer.body == Array("begin end of \(targets[id])".utf8), "\(answer.text)")
+        }
+        #expect(counts.count == targets.count && counts.values.allSatisfy { $0 == 1 }, "\(counts)")
+        #expect(await pipe.exitStatus() == 0)
+        let again = try await PipeProcess.answers(
+            (0..<150).map { #"{"id":\#($0),"url":"\#(origin.url("/same"))"}"# }, ["--store", store.path])
+        #expect(again.count == 150 && again.values.allSatisfy { $0.members["from_cache"] as? Bool == true })
+        #expect(origin.seen("/same").count == 1)
+    }
+
     @Test("--resolve, -H and -A count for every request, and a request's own header lines come first")
     func options() async throws {
         try await withOrigin { origin in
