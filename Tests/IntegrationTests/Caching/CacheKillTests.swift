@@ -14,6 +14,34 @@ struct CacheKillTests {
         await #expect(processExitsWith: .success) { try await Self.fillUnderKills() }
     }
 
+    @Test("what a killed process has left in a store goes when the next command uses it")
+    func leftByKilled() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let url = origin.url("/bytes/100000?field=Cache-Control:%20max-age=3600")
+            func get() throws -> String {
+                let options = ["--store", directory.file("store"), "-o", "/dev/null", "-w", "%{source}"]
+                return try CommandRun(["get"] + options + [url]).text
+            }
+            let first = try get()
+            #expect(first == "network")
+            // A body on its way, one without a record, and its mark.
+            let left = ["blobs/spool/5e5e.part", "blobs/5e/" + String(repeating: "5e", count: 31), "storing/5e5e"]
+                .map { "store/cache/" + $0 }
+            for folder in ["blobs/spool", "blobs/5e", "storing"] {
+                _ = try directory.makeDirectory("store/cache/" + folder)
+            }
+            for name in left { try directory.put(name, [1]) }
+            // Each waits a moment for that at its end; what is left then is for the one after it.
+            let isGone = try await eventually {
+                let next = try get()
+                #expect(next == "cache")
+                return !left.contains { FileManager.default.fileExists(atPath: directory.file($0)) }
+            }
+            #expect(isGone)
+        }
+    }
+
     @Test("a long body goes into the cache and out of it through little memory")
     func memory() async {
         await #expect(processExitsWith: .success) { try await Self.passLongBody() }
