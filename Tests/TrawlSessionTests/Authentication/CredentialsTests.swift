@@ -47,6 +47,23 @@ struct CredentialsTests {
         #expect("\(Secret("x"))" == "(secret)")
     }
 
+    @Test("users and secrets are the same byte for byte, and not when an accent is written in another way")
+    func exact() {
+        let (one, other) = ("\u{E9}", "e\u{301}")
+        #expect(one == other, "to Unicode they are one text")
+        #expect(Secret(one) != Secret(other) && Secret(one) == Secret(one))
+        let all = [
+            Credentials(user: one, password: "p"), Credentials(user: other, password: "p"),
+            Credentials(user: "u", password: one), Credentials(user: "u", password: other),
+            Credentials(user: "u", password: "p", domain: one), Credentials(user: "u", password: "p", domain: other),
+            Credentials(bearer: one), Credentials(bearer: other), Credentials(.ticket),
+        ]
+        #expect(Set(all.map(\.kind)).count == all.count)
+        for (place, credentials) in all.enumerated() {
+            #expect(all.indices.filter { all[$0].provesSame(as: credentials) } == [place])
+        }
+    }
+
     @Test(
         "Basic is the Base64 of user and password in UTF-8, RFC 7617",
         arguments: [

@@ -94,6 +94,21 @@ struct NamedUserTests {
         #expect(ahead == ["u", nil])
     }
 
+    @Test("a user whose name has an accent written in another way is somebody else")
+    func spelling() throws {
+        let (one, other) = ("\u{E9}", "e\u{301}")
+        let lonely = search(user: one)
+        for source in [CredentialSource.session, .netrc, .vault] {
+            #expect(try isSent(user(one), from: source, lonely), "\(source)")
+            #expect(try !isSent(user(other), from: source, lonely), "\(source)")
+        }
+        #expect(try !isSent(user(other), from: .vault, search(explicit: user(one, "no"))))
+        var ahead: [Bool] = []
+        for name in [one, other] { _ = search(user: one, entries: [entry(user(name))]) { ahead.append($0 != nil) } }
+        #expect(ahead == [true, false])
+        #expect(lonely.named != search(user: other).named && lonely.named == search(user: one).named)
+    }
+
     @Test("a user alone whom nobody knows has an empty password, tried once and last")
     func unknown() throws {
         var search = search(user: "u")

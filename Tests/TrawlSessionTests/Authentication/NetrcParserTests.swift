@@ -124,6 +124,15 @@ struct NetrcParserTests {
         #expect(found(netrc, host, user) == expected)
     }
 
+    @Test("a user is the same byte for byte, and not when an accent is written in another way")
+    func exactUser() throws {
+        let netrc = try parse("machine a login e\u{301} password p\nmachine a login \u{E9} password q")
+        for (user, password) in [("e\u{301}", "p"), ("\u{E9}", "q")] {
+            let credentials = netrc.credentials(for: "a", user: user)
+            #expect(credentials?.kind == Credentials(user: user, password: password).kind)
+        }
+    }
+
     @Test("what stands behind default is for nobody")
     func defaults() throws {
         let netrc = try parse("machine a login u password p\ndefault login d password q\nmachine b login v password r")

@@ -11,6 +11,17 @@ package struct Credentials: Sendable, Hashable {
         case bearer(Secret)
         /// The Kerberos ticket of the user this process runs as.
         case ticket
+
+        // Byte for byte, as `Secret`.
+        package static func == (one: Kind, other: Kind) -> Bool {
+            switch (one, other) {
+            case (.password(let name, let password, let domain), .password(let name2, let password2, let domain2)):
+                name.isExactly(name2) && password == password2 && domain.isExactly(domain2)
+            case (.bearer(let token), .bearer(let token2)): token == token2
+            case (.ticket, .ticket): true
+            case (.password, _), (.bearer, _), (.ticket, _): false
+            }
+        }
     }
 
     /// How long credentials that worked are kept.

@@ -54,7 +54,8 @@ package struct Netrc: Sendable {
         let fits = { (place: Int) in
             let entry = entries[place]
             guard entry.password != nil || entry.login != nil else { return false }
-            return user == nil || entry.login == nil || entry.login == user
+            guard let user, let login = entry.login else { return true }
+            return login.isExactly(user)
         }
         guard let place = [all.first(where: fits), defaults.first(where: fits)].compactMap({ $0 }).min() else {
             return nil

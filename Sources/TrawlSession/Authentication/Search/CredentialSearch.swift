@@ -136,12 +136,13 @@ package struct CredentialSearch: Sendable {
         guard policy.sendsAhead, policy.sources.contains(.session) else { return nil }
         let named = named
         let entry = SessionEntry.best(of: entries, for: target) { entry in
-            entry.space.side == side && entry.space.origin == origin
-                && policy.rules.allows(entry.space.scheme, with: origin)
-                && !refused.contains(entry.credentials.kind)
-                // Credentials of the request are meant, not others that happen to be there.
-                && (own.map(entry.credentials.provesSame) ?? user.map { $0 == entry.credentials.user } ?? true
-                    || entry.named == named)
+            guard entry.space.side == side, entry.space.origin == origin,
+                policy.rules.allows(entry.space.scheme, with: origin), !refused.contains(entry.credentials.kind)
+            else { return false }
+            if entry.named == named { return true }
+            // Credentials of the request are meant, not others that happen to be there.
+            if let own { return entry.credentials.provesSame(as: own) }
+            return named?.allows(entry.credentials, from: .session) ?? true
         }
         return entry.map {
             Proposal(

@@ -5,8 +5,8 @@
 package struct NamedUser: Sendable, Hashable {
     /// The credentials given, those of the request before those of its URL.
     private let given: [Credentials.Kind]
-    /// The user to find a password for; nil when credentials are given.
-    private let lonely: String?
+    /// The user to find a password for, told apart as secrets are; nil when credentials are given.
+    private let lonely: Secret?
 
     /// - Parameters:
     ///   - explicit: Credentials of the request.
@@ -15,12 +15,15 @@ package struct NamedUser: Sendable, Hashable {
     /// - Returns: Nil when nobody is named.
     init?(explicit: Credentials?, url: Credentials?, user: String?) {
         given = [explicit, url].compactMap { $0?.kind }
-        lonely = given.isEmpty ? user : nil
+        lonely = given.isEmpty ? user.map { Secret($0) } : nil
         if given.isEmpty, lonely == nil { return nil }
     }
 
     /// The users named, the one that counts most first; none when it is a token or a ticket that was given.
-    private var users: [String] { given.compactMap { Credentials($0).user } + [lonely].compactMap { $0 } }
+    private var users: [String] {
+        if let lonely { return [lonely.revealed] }
+        return given.compactMap { Credentials($0).user }
+    }
 
     /// The user to look for where each has an entry; nil when it has no name.
     package var user: String? { users.first }
@@ -34,8 +37,13 @@ package struct NamedUser: Sendable, Hashable {
         switch source {
         case .explicit, .url, .decision, .prompt: true
         case .session where !given.isEmpty: given.contains(credentials.kind)
-        case .session, .netrc, .vault: credentials.user.map(users.contains) ?? false
+        case .session, .netrc, .vault: isUser(credentials.user)
         }
+    }
+
+    private func isUser(_ name: String?) -> Bool {
+        guard let name else { return false }
+        return users.contains { $0.isExactly(name) }
     }
 }
 
