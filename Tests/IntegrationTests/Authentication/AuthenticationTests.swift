@@ -189,8 +189,10 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("credentials do not follow a redirect to another origin, nor come back from there")
-    func redirects() async throws {
+    @Test(
+        "credentials do not follow a redirect to another origin, nor come back from there, by the session either",
+        arguments: [false, true])
+    func redirects(usesSession: Bool) async throws {
         let other = try ScriptedOrigin { seen in
             seen.target == "/back"
                 ? ScriptedOrigin.Answer(302, "", [("Location", seen.fields["x-home"] ?? "")])
@@ -208,11 +210,15 @@ struct AuthenticationTests {
             }
         }) { scene, coordinator in
             let home = scene.origin.url("/home")
+            if usesSession {
+                let known = try await coordinator.get(scene.origin.url("/in"), Self.options())
+                #expect(known.status == 200)
+            }
             for target in ["/away", "/round", "/user"] {
                 var request = Request(scene.origin.url(target), fields: ["X-Home": home])
                 Self.options {
                     $0.whenRefused = .delivers
-                    $0.usesSession = false
+                    $0.usesSession = usesSession
                 }(&request.options)
                 let found3 = try await coordinator.send(request).status
                 #expect(found3 == 401, "\(target)")

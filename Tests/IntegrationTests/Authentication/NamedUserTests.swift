@@ -32,6 +32,19 @@ private final class OneCredential: CredentialVault {
     func items() async -> [VaultItem] { [] }
 }
 
+/// A program that says by hand who asks one origin, and follows all redirects.
+private final class ByHandAt: FetchDecisions {
+    let beginning: String
+
+    init(_ beginning: String) { self.beginning = beginning }
+
+    func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
+        let (url, home) = (proposal.request.url, proposal.request.fields["X-Home"] ?? "")
+        guard url.hasPrefix(beginning) else { return .follow }
+        return .send(Request(url, fields: ["Authorization": "Bearer X", "X-Home": home]))
+    }
+}
+
 @Suite("Nobody is let in as somebody else (ASI-AUTH-09)", .timeLimit(.minutes(2)))
 struct NamedUserTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
@@ -76,6 +89,91 @@ struct NamedUserTests {
                 Self.named("x", "x") { $0.credential = nil }(&$0)
             }
             #expect(inURL.status == 401)
+        }
+    }
+
+    /// An origin that leads back to where a request says that it began.
+    private static func leadingBack() throws -> ScriptedOrigin {
+        try ScriptedOrigin { seen in ScriptedOrigin.Answer(302, "", [("Location", seen.fields["x-home"] ?? "")]) }
+    }
+
+    @Test("a redirect away and back lets nobody in, neither as who is known there nor as who began", arguments: 0..<3)
+    func redirectedBack(round: Int) async throws {
+        let other = try Self.leadingBack()
+        defer { other.stop() }
+        let users = ["alice", "bob"]
+        try await withScene(answering: { seen in
+            if seen.target == "/open" { return ScriptedOrigin.Answer(302, "", [("Location", other.url("/"))]) }
+            guard let user = users.first(where: { seen.fields["authorization"] == ChallengingOrigin.basic($0, "p") })
+            else { return ChallengingOrigin.challenge() }
+            return seen.target == "/closed"
+                ? ScriptedOrigin.Answer(302, "", [("Location", other.url("/"))])
+                : ScriptedOrigin.Answer(200, "the page of \(user)")
+        }) { scene, coordinator in
+            let (known, user) = [("bob", "alice"), ("alice", "bob"), ("alice", "alice")][round]
+            for target in ["/open", "/closed"] {
+                let first = try await coordinator.get(scene.origin.url("/in"), [], Self.named(known, "p"))
+                #expect(first.bodyText == "the page of \(known)")
+                let response = try await coordinator.get(
+                    scene.origin.url(target), [], fields: ["X-Home": scene.origin.url("/back")],
+                    Self.named(user, "p"))
+                #expect(response.status == 401 && response.redirects.count == 2, "\(target): \(response.bodyText)")
+            }
+            let said = scene.origin.seen("/back").map { $0.fields["authorization"] }
+            #expect(said == [nil, nil])
+            #expect(other.seen().count == 2 && other.seen().allSatisfy { $0.fields["authorization"] == nil })
+        }
+    }
+
+    @Test("at another port of its host a fetch is nobody else either; at another host it may be who is known there")
+    func redirectedElsewhere() async throws {
+        let other = try ScriptedOrigin(ChallengingOrigin.taking(ChallengingOrigin.basic("bob", "b")))
+        defer { other.stop() }
+        let places = ["/port": other.url("/page"), "/host": "http://two.test:\(other.port)/page"]
+        try await withScene(answering: { seen in
+            ScriptedOrigin.Answer(302, "", [("Location", places[seen.target] ?? "")])
+        }) { scene, coordinator in
+            func status(_ url: String, _ user: String?) async throws -> Int {
+                try await coordinator.get(url) {
+                    Self.named(user ?? "", "b") { if user == nil { $0.credential = nil } }(&$0)
+                    $0.transport.resolve = ["two.test:\(other.port):127.0.0.1"]
+                }.status
+            }
+            for place in places.values {
+                let known = try await status(place, "bob")
+                #expect(known == 200)
+            }
+            for (target, user, expected) in [
+                ("/port", "alice", 401), ("/port", nil, 200), ("/host", "alice", 200), ("/port", "bob", 401),
+                ("/host", "bob", 401),
+            ] as [(String, String?, Int)] {
+                let found = try await status(scene.origin.url(target), user)
+                #expect(found == expected, "\(target) by \(user ?? "nobody")")
+            }
+        }
+    }
+
+    @Test("who was somebody else by hand on the way is not who began, back there")
+    func byHandOnTheWay() async throws {
+        let other = try Self.leadingBack()
+        defer { other.stop() }
+        try await withScene(
+            adjust: { $0.decisions = ByHandAt(other.url()) },
+            answering: { seen in
+                guard seen.fields["authorization"] == Self.right else { return ChallengingOrigin.challenge() }
+                return seen.target == "/closed"
+                    ? ScriptedOrigin.Answer(302, "", [("Location", other.url("/"))]) : ScriptedOrigin.Answer(200, "in")
+            }
+        ) { scene, coordinator in
+            let response = try await coordinator.get(
+                scene.origin.url("/closed"), [], fields: ["X-Home": scene.origin.url("/back")],
+                Self.named("me", "pass") {
+                    $0.usesSession = false
+                    $0.asks = false
+                })
+            #expect(response.status == 401)
+            #expect(scene.origin.seen("/back").map { $0.fields["authorization"] } == [nil])
+            #expect(other.seen().map { $0.fields["authorization"] } == ["Bearer X"])
         }
     }
 

@@ -6,6 +6,8 @@ import TrawlHTTP
 @Suite("What is found elsewhere is not somebody else's (ASI-AUTH-09)")
 struct NamedUserTests {
     private static let basic = #"Basic realm="r""#
+    private static let otherPort = Origin(scheme: "https", host: secureOrigin.host, port: 444)
+    private static let otherHost = Origin(scheme: "https", host: "b.example", port: 443)
 
     private func user(_ name: String, _ password: String = "p") -> Credentials {
         Credentials(user: name, password: password)
@@ -24,11 +26,30 @@ struct NamedUserTests {
         return search
     }
 
-    private func entry(_ credentials: Credentials, named: NamedUser? = nil) -> SessionEntry {
-        let space = ProtectionSpace(side: .server, origin: secureOrigin, scheme: .basic, realm: "r".raw)
+    private func entry(
+        _ credentials: Credentials, named: NamedUser? = nil, at origin: Origin = secureOrigin
+    ) -> SessionEntry {
+        var scheme = AuthenticationScheme.basic
+        if case .bearer = credentials.kind { scheme = .bearer }
+        let space = ProtectionSpace(side: .server, origin: origin, scheme: scheme, realm: "r".raw)
         return SessionEntry(
-            space: space, credentials: credentials, scope: PreemptionScope(space, for: .at("/"), digest: nil),
+            space: space, credentials: credentials, scope: PreemptionScope(space, for: .at("/", origin), digest: nil),
             named: named)
+    }
+
+    /// A search whose fetch a redirect has led somewhere, by way of another host.
+    private func led(_ start: CredentialSearch, to origin: Origin) -> CredentialSearch {
+        var search = start
+        for place in [Self.otherHost, origin] { _ = search.began(.at("/", place), at: place, entries: []) }
+        return search
+    }
+
+    /// Whether what the session has goes ahead there, and whether it would answer a challenge.
+    private func isUsed(_ entry: SessionEntry, by start: CredentialSearch) -> (isAhead: Bool, isTaken: Bool) {
+        let origin = entry.space.origin
+        var search = led(start, to: origin)
+        let isAhead = search.began(.at("/", origin), at: origin, entries: [entry]) != nil
+        return (isAhead, search.takes(entry))
     }
 
     private func asked(_ action: CredentialSearch.Action) -> CredentialSource? {
@@ -123,10 +144,96 @@ struct NamedUserTests {
     @Test("a request that names nobody, or not here, takes what there is")
     func nobody() throws {
         #expect(try isSent(user("v"), from: .session, search()))
-        var left = search(explicit: user("u", "no"), user: "u")
-        #expect(left.named?.user == "u")
-        _ = left.began(.at("/", plainOrigin), at: plainOrigin, entries: [])
+        let start = search(explicit: user("u"))
+        for search in [start, led(start, to: secureOrigin), led(start, to: plainOrigin)] {
+            #expect(search.named?.user == "u")
+        }
+        let left = led(start, to: Self.otherHost)
         #expect(left.named == nil)
+        for source in [CredentialSource.session, .netrc, .vault, .decision, .prompt] {
+            #expect(try isSent(user("v"), from: source, left), "\(source)")
+        }
+        let (isAhead, isTaken) = isUsed(entry(user("v"), at: Self.otherHost), by: start)
+        #expect(isAhead && isTaken)
+    }
+
+    @Test(
+        "led back to its host, at whatever port, a request becomes nobody else, and says its own secret no more",
+        arguments: [secureOrigin, otherPort])
+    func ledBack(place: Origin) throws {
+        let (own, token) = (user("u"), Credentials(bearer: "t"))
+        for start in [search(explicit: own), search(url: own), search(explicit: token)] {
+            for kept in [own, token, user("u", "other"), user("v")] {
+                let (isAhead, isTaken) = isUsed(entry(kept, at: place), by: start)
+                #expect(!isAhead && !isTaken)
+            }
+            // What somebody said there for who names the same is for this one too.
+            let (isAhead, isTaken) = isUsed(entry(user("v"), named: start.named, at: place), by: start)
+            #expect(isAhead && isTaken)
+        }
+        let start = led(search(explicit: own), to: place)
+        for (source, same, alike, other) in [
+            (CredentialSource.session, false, false, false), (.netrc, false, true, false), (.vault, true, true, false),
+            (.decision, true, true, true), (.prompt, true, true, true),
+        ] {
+            #expect(try isSent(own, from: source, start) == same, "\(source)")
+            #expect(try isSent(user("u", "other"), from: source, start) == alike, "\(source)")
+            #expect(try isSent(user("v"), from: source, start) == other, "\(source)")
+        }
+        // Who gave a name alone has nothing that could come back.
+        let lonely = search(user: "u")
+        for (name, isHis) in [("u", true), ("v", false)] {
+            let (isAhead, isTaken) = isUsed(entry(user(name), at: place), by: lonely)
+            #expect(isAhead == isHis && isTaken == isHis)
+            for source in [CredentialSource.session, .netrc, .vault] {
+                #expect(try isSent(user(name), from: source, led(lonely, to: place)) == isHis, "\(source)")
+            }
+        }
+    }
+
+    @Test("the secret of a request goes to another host when somebody says so who is asked, and not by itself")
+    func ledElsewhere() throws {
+        let start = search(explicit: user("u"))
+        let (isAhead, isTaken) = isUsed(entry(user("u"), at: Self.otherHost), by: start)
+        #expect(!isAhead && !isTaken)
+        for source in [CredentialSource.session, .netrc, .vault, .decision, .prompt] {
+            let isAsked = source == .vault || source == .decision || source == .prompt
+            #expect(try isSent(user("u"), from: source, led(start, to: Self.otherHost)) == isAsked, "\(source)")
+        }
+    }
+
+    @Test("what somebody said at one place is not meant at another, and need not be said at the same place again")
+    func said() throws {
+        for (name, place, isUsed) in [
+            ("v", Self.otherHost, false), ("u", Self.otherHost, false), ("u", secureOrigin, true),
+        ] {
+            var left = led(search(explicit: user("u")), to: place)
+            var action = left.challenged(by: try ChallengeList(Self.basic)).action
+            while let source = asked(action), source != .decision { action = left.answered(.none) }
+            #expect(sent(left.answered(.use(user(name)))) == "decision \(name)")
+            let kept = entry(user(name))
+            let isAhead = left.began(.at("/"), at: secureOrigin, entries: [kept]) != nil
+            let isTaken = left.takes(kept)
+            #expect(isAhead == isUsed && isTaken == isUsed, "\(name) at \(place.text)")
+        }
+    }
+
+    @Test("a search that begins behind a redirect, or hears of one, has nothing of what the request gave")
+    func begunLate() throws {
+        let own = user("u")
+        var policy = SearchPolicy()
+        policy.rules.allowed = .basic
+        let late = CredentialSearch(
+            side: .server, policy: policy, home: secureOrigin, explicit: own, hasLeftHome: true)
+        var told = CredentialSearch(side: .server, policy: policy, home: secureOrigin, explicit: own)
+        told.leftHome()
+        for start in [late, told] {
+            var left = start
+            let ahead = left.began(.at("/"), at: secureOrigin, entries: [entry(own), entry(user("v"))])
+            #expect(ahead == nil)
+            #expect(left.named?.user == "u")
+            #expect(asked(left.challenged(by: try ChallengeList(Self.basic)).action) == .session)
+        }
     }
 
     @Test("a proxy is told no other than the one that is named either")

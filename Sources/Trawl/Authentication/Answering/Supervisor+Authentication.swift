@@ -66,12 +66,11 @@ extension Supervisor {
         var policy = terms.policy(for: fetch)
         policy.isByHand = fetch.engine.isByHand
         // Credentials of the request and its URL belong to where the fetch began.
-        let isHome = !fetch.engine.hasLeftOrigin
         let target = fetch.plan.target
         return FetchAuthentication.Side(
             CredentialSearch(
-                side: .server, policy: policy, home: fetch.home, explicit: isHome ? terms.explicit : nil,
-                url: isHome ? terms.url(of: target, policy) : nil, user: isHome ? target.user : nil),
+                side: .server, policy: policy, home: fetch.home, explicit: terms.explicit,
+                url: terms.url(of: target, policy), user: target.user, hasLeftHome: fetch.engine.hasLeftOrigin),
             home: fetch.home)
     }
 
@@ -205,6 +204,8 @@ extension Supervisor {
             authentication[side]?.isBegun = false
             authentication[side]?.clear()
         }
+        // The search may hear of no hop in between: not of one that says by hand who it is made as.
+        if fetch.engine.hasLeftOrigin { authentication.server?.search.leftHome() }
     }
 
     /// A fetch begins anew with its first hop, or its hop goes by `https`: the credentials of its request and its URL are

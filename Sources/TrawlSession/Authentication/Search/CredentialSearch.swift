@@ -4,9 +4,9 @@ package import TrawlHTTP
 ///
 /// A fetch has one for each side, so that neither side's refusals count for the other. Time does not pass while
 /// somebody is asked. What was refused once is not proposed again in the fetch, whatever the scheme: a password refused
-/// by Digest is not given away by Basic. Credentials of the request and of its URL are gone for good once a redirect
-/// has left their origin; until then what the session, netrc or a vault has counts only when it is the user's that they
-/// name.
+/// by Digest is not given away by Basic. What the session, netrc or a vault has counts only when it is the user's whom
+/// the request or its URL names. Their credentials are gone for good once a redirect has left their origin; whom they
+/// name stays, so that at the host of that origin the fetch becomes nobody else, however it gets there.
 package struct CredentialSearch: Sendable {
     private struct Question {
         var candidates: [ChallengeCandidate]
@@ -34,6 +34,10 @@ package struct CredentialSearch: Sendable {
 
     private let policy: SearchPolicy
     private let home: Origin
+    /// Whom the request names.
+    private let first: NamedUser?
+    /// Whether a redirect has led away from home, maybe back since.
+    private var hasLeftHome = false
     private var explicit: Credentials?
     private var url: Credentials?
     /// The user in the URL.
@@ -55,9 +59,10 @@ package struct CredentialSearch: Sendable {
     ///   - explicit: Credentials given with the request.
     ///   - url: Credentials in the URL the caller gave; never those of a `Location`.
     ///   - user: The user in that URL, when its password is to be found elsewhere.
+    ///   - hasLeftHome: Whether a redirect has led away from there before the search begins.
     package init(
         side: AuthenticationSide, policy: SearchPolicy, home: Origin, explicit: Credentials? = nil,
-        url: Credentials? = nil, user: String? = nil
+        url: Credentials? = nil, user: String? = nil, hasLeftHome: Bool = false
     ) {
         self.side = side
         self.policy = policy
@@ -65,7 +70,9 @@ package struct CredentialSearch: Sendable {
         self.explicit = policy.sources.contains(.explicit) ? explicit : nil
         self.url = policy.sources.contains(.url) ? url : nil
         self.user = policy.sources.contains(.url) ? user : nil
+        first = NamedUser(explicit: self.explicit, url: self.url, user: self.user)
         origin = home
+        if hasLeftHome { leftHome() }
     }
 
     /// The fetch begins anew, and this is its new search: what was refused stays refused, and counts.
@@ -76,6 +83,16 @@ package struct CredentialSearch: Sendable {
         lastSpace = earlier.lastSpace
     }
 
+    /// A redirect has led away from home: what the request gave does not come back, wherever the next ones lead.
+    package mutating func leftHome() {
+        guard !hasLeftHome else { return }
+        hasLeftHome = true
+        meant = []
+        explicit = nil
+        url = nil
+        user = nil
+    }
+
     /// A hop begins.
     ///
     /// - Parameters:
@@ -84,15 +101,13 @@ package struct CredentialSearch: Sendable {
     ///   - entries: What the session store has for that origin.
     /// - Returns: What to send before a challenge, or nil.
     package mutating func began(_ target: TargetURI, at origin: Origin, entries: [SessionEntry]) -> Proposal? {
+        // What somebody said was said to whoever asked.
+        if origin != self.origin { meant = [] }
         self.target = target
         self.origin = origin
         state = .idle
         renewals = 0
-        if origin != home {
-            explicit = nil
-            url = nil
-            user = nil
-        }
+        if origin != home { leftHome() }
         guard !policy.isByHand, let proposal = ahead(of: target, entries) else { return nil }
         state = .sent(proposal)
         return proposal
@@ -137,7 +152,8 @@ package struct CredentialSearch: Sendable {
         let named = named
         let entry = SessionEntry.best(of: entries, for: target) { entry in
             guard entry.space.side == side, entry.space.origin == origin,
-                policy.rules.allows(entry.space.scheme, with: origin), !refused.contains(entry.credentials.kind)
+                policy.rules.allows(entry.space.scheme, with: origin), !refused.contains(entry.credentials.kind),
+                !isLeftBehind(entry.credentials, .session)
             else { return false }
             if entry.named == named { return true }
             // Credentials of the request are meant, not others that happen to be there.
@@ -285,18 +301,39 @@ package struct CredentialSearch: Sendable {
         return .send(proposal)
     }
 
-    /// Whom the request names, as long as it is where it began.
-    package var named: NamedUser? { NamedUser(explicit: explicit, url: url, user: user) }
+    /// Whom the request names there where the fetch is now.
+    ///
+    /// A user is one of a host, not of one of its ports or schemes alone. To another host the name says nothing: what
+    /// the session has there is of a log-in to that host, and serves the fetch as it serves one that begins there, since
+    /// each hop's request is made for its own URL (ASI-RED-10).
+    package var named: NamedUser? { hasLeftHome && origin.host != home.host ? nil : first }
+
+    /// Whether credentials are those of the request, which it has left behind, and nobody was asked for this origin who
+    /// knows them.
+    ///
+    /// What is requested after a redirect was chosen by another server, which must not choose what the secret is said
+    /// with. That it worked before, or stands in netrc for all ports of a host, is not the caller's word that it may.
+    private func isLeftBehind(_ credentials: Credentials, _ source: CredentialSource) -> Bool {
+        guard hasLeftHome, let first, first.gives(credentials) else { return false }
+        switch source {
+        case .explicit, .url, .netrc: return true
+        case .session: return !meant.contains(credentials.kind)
+        case .vault, .decision, .prompt: return false
+        }
+    }
 
     /// Whether credentials of a source are not somebody else's than the request names (ASI-AUTH-09).
     private func isMeant(_ credentials: Credentials, _ source: CredentialSource) -> Bool {
+        if isLeftBehind(credentials, source) { return false }
         guard let named else { return true }
         return named.allows(credentials, from: source) || source == .session && meant.contains(credentials.kind)
     }
 
     /// Whether what the session has is worth trying: it was not refused, and is not somebody else's.
     package mutating func takes(_ entry: SessionEntry) -> Bool {
-        guard policy.sources.contains(.session), !refused.contains(entry.credentials.kind) else { return false }
+        guard policy.sources.contains(.session), !refused.contains(entry.credentials.kind),
+            !isLeftBehind(entry.credentials, .session)
+        else { return false }
         // Somebody who was asked on behalf of who names the same said so.
         if entry.named == named { meant.insert(entry.credentials.kind) }
         return isMeant(entry.credentials, .session)

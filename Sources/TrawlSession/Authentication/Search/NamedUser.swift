@@ -28,6 +28,9 @@ package struct NamedUser: Sendable, Hashable {
     /// The user to look for where each has an entry; nil when it has no name.
     package var user: String? { users.first }
 
+    /// Whether the request gave these credentials itself.
+    func gives(_ credentials: Credentials) -> Bool { given.contains(credentials.kind) }
+
     /// Whether credentials of a source are those of this user.
     ///
     /// What worked for others in the session has to be the very same, password and all: else whoever knows a name would
@@ -36,7 +39,7 @@ package struct NamedUser: Sendable, Hashable {
     func allows(_ credentials: Credentials, from source: CredentialSource) -> Bool {
         switch source {
         case .explicit, .url, .decision, .prompt: true
-        case .session where !given.isEmpty: given.contains(credentials.kind)
+        case .session where !given.isEmpty: gives(credentials)
         case .session, .netrc, .vault: isUser(credentials.user)
         }
     }
