@@ -101,7 +101,7 @@ extension Supervisor {
         fetch.engine.sendsBody = plan.body != .none
         fetch.engine.otherBody = nil
         fetch.engine.decided = nil
-        fetch.engine.hasLeftOrigin = false
+        fetch.engine.hasLeftOrigin = fetch.beginning.hasLeftOrigin
         fetch.engine.isHomeSecured = false
         fetch.engine.access = .nothing
         restartCredentials(of: fetch)

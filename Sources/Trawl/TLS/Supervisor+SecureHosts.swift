@@ -56,6 +56,7 @@ extension Supervisor {
 extension RunningFetch {
     /// Where the fetch began: to that the credentials of its request belong.
     var home: Origin {
-        engine.isHomeSecured ? TransportSecurity.upgrade(plan.target.origin) : plan.target.origin
+        let origin = beginning.target.origin
+        return engine.isHomeSecured ? TransportSecurity.upgrade(origin) : origin
     }
 }

@@ -97,19 +97,25 @@ struct NamedUserTests {
         try ScriptedOrigin { seen in ScriptedOrigin.Answer(302, "", [("Location", seen.fields["x-home"] ?? "")]) }
     }
 
-    @Test("a redirect away and back lets nobody in, neither as who is known there nor as who began", arguments: 0..<3)
-    func redirectedBack(round: Int) async throws {
+    @Test(
+        "a redirect away and back lets nobody in, neither as who is known there nor as who began",
+        arguments: 0..<3, [false, true])
+    func redirectedBack(round: Int, ownCache: Bool) async throws {
         let other = try Self.leadingBack()
         defer { other.stop() }
         let users = ["alice", "bob"]
-        try await withScene(answering: { seen in
-            if seen.target == "/open" { return ScriptedOrigin.Answer(302, "", [("Location", other.url("/"))]) }
-            guard let user = users.first(where: { seen.fields["authorization"] == ChallengingOrigin.basic($0, "p") })
-            else { return ChallengingOrigin.challenge() }
-            return seen.target == "/closed"
-                ? ScriptedOrigin.Answer(302, "", [("Location", other.url("/"))])
-                : ScriptedOrigin.Answer(200, "the page of \(user)")
-        }) { scene, coordinator in
+        try await withScene(
+            adjust: { if ownCache { $0.downloadCache = MemoryCache() } },
+            answering: { seen in
+                let away = ScriptedOrigin.Answer(302, "", [("Location", other.url("/"))])
+                if seen.target == "/open" { return away }
+                let said = seen.fields["authorization"]
+                guard let user = users.first(where: { said == ChallengingOrigin.basic($0, "p") }) else {
+                    return ChallengingOrigin.challenge()
+                }
+                return seen.target == "/closed" ? away : ScriptedOrigin.Answer(200, "the page of \(user)")
+            }
+        ) { scene, coordinator in
             let (known, user) = [("bob", "alice"), ("alice", "bob"), ("alice", "alice")][round]
             for target in ["/open", "/closed"] {
                 let first = try await coordinator.get(scene.origin.url("/in"), [], Self.named(known, "p"))
@@ -125,14 +131,17 @@ struct NamedUserTests {
         }
     }
 
-    @Test("at another port of its host a fetch is nobody else either; at another host it may be who is known there")
-    func redirectedElsewhere() async throws {
+    @Test(
+        "at another port of its host a fetch is nobody else either; at another host it may be who is known there",
+        arguments: [false, true])
+    func redirectedElsewhere(ownCache: Bool) async throws {
         let other = try ScriptedOrigin(ChallengingOrigin.taking(ChallengingOrigin.basic("bob", "b")))
         defer { other.stop() }
         let places = ["/port": other.url("/page"), "/host": "http://two.test:\(other.port)/page"]
-        try await withScene(answering: { seen in
-            ScriptedOrigin.Answer(302, "", [("Location", places[seen.target] ?? "")])
-        }) { scene, coordinator in
+        try await withScene(
+            adjust: { if ownCache { $0.downloadCache = MemoryCache() } },
+            answering: { seen in ScriptedOrigin.Answer(302, "", [("Location", places[seen.target] ?? "")]) }
+        ) { scene, coordinator in
             func status(_ url: String, _ user: String?) async throws -> Int {
                 try await coordinator.get(url) {
                     Self.named(user ?? "", "b") { if user == nil { $0.credential = nil } }(&$0)

@@ -353,6 +353,31 @@ struct DownloadCacheTests {
         }
     }
 
+    @Test("a redirect within its origin is followed as whom the URL names")
+    func user() async throws {
+        try await withScene(.inProcess, adjust: { $0.downloadCache = MemoryCache() }) { request in
+            guard request.fields["authorization"] == ChallengingOrigin.basic("me", "pass") else {
+                return ChallengingOrigin.challenge()
+            }
+            return request.target == "/a"
+                ? ScriptedOrigin.Answer(302, "", [("Location", "/b")]) : ScriptedOrigin.Answer(200, "in")
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/a").replacingOccurrences(of: "//", with: "//me:pass@")
+            for (schemes, statuses) in [
+                (RequestOptions.Authentication.Schemes.any, [401, 302, 401, 200]), (.basic, [302, 200]),
+            ] {
+                let response = try await coordinator.get(url) {
+                    $0.authentication.schemes = schemes
+                    $0.authentication.allowsClearText = true
+                    $0.authentication.usesSession = false
+                }
+                #expect(response.bodyText == "in" && response.authentication?.source == .url)
+                #expect(response.metrics.map(\.status) == statuses)
+                #expect(!response.url.contains("@") && response.redirects.allSatisfy { !$0.url.contains("@") })
+            }
+        }
+    }
+
     @Test("attempts that failed are counted, over all hops")
     func attempts() async throws {
         let cache = MemoryCache()

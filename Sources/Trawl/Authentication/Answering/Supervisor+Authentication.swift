@@ -21,7 +21,7 @@ extension Supervisor {
         if fetch.engine.authentication?.server == nil {
             // Most fetches have nothing to say, and nobody asks them.
             let isOwn =
-                !fetch.engine.hasLeftOrigin && terms.authentication.maySendOwnAhead(for: fetch.engine.target)
+                !fetch.engine.hasLeftOrigin && terms.authentication.maySendOwnAhead(for: fetch.beginning.target)
             let isKnown = terms.authentication.readsSession && !credentials.isEmpty(.server)
             guard isOwn || isKnown else { return nil }
         }
@@ -66,11 +66,12 @@ extension Supervisor {
         var policy = terms.policy(for: fetch)
         policy.isByHand = fetch.engine.isByHand
         // Credentials of the request and its URL belong to where the fetch began.
-        let target = fetch.plan.target
+        let beginning = fetch.beginning
         return FetchAuthentication.Side(
             CredentialSearch(
-                side: .server, policy: policy, home: fetch.home, explicit: terms.explicit,
-                url: terms.url(of: target, policy), user: target.user, hasLeftHome: fetch.engine.hasLeftOrigin),
+                side: .server, policy: policy, home: fetch.home, explicit: beginning.terms.authentication.explicit,
+                url: terms.url(of: beginning.target, policy), user: beginning.target.user,
+                hasLeftHome: fetch.engine.hasLeftOrigin),
             home: fetch.home)
     }
 

@@ -135,9 +135,10 @@ extension Supervisor {
         let terms = fetch.plan.terms.authentication
         if terms.delivers { return nil }
         let search = authentication[side]?.search
+        let beginning = fetch.beginning
         let isGiven =
             switch side {
-            case .server: terms.explicit != nil || fetch.plan.target.user != nil
+            case .server: beginning.terms.authentication.explicit != nil || beginning.target.user != nil
             case .proxy: fetch.engine.way?.proxy?.credentials != nil
             }
         // Where nobody had anything to do with credentials, it is a response like any other.

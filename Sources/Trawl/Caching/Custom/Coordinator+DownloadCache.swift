@@ -11,11 +11,12 @@ extension Coordinator {
         var plan = try planner.plan(request, into: .memory, wantsEvents: false)
         let clock = FetchClock(plan.terms)
         let original = plan
+        var beginning = FetchCourse.Beginning(plan)
         var redirects = FollowedRedirects()
         var metrics: [HopReport] = []
         var retryCount = 0
         while true {
-            var hop = try await ProgramCacheExchange(self, cache, plan, clock).run()
+            var hop = try await ProgramCacheExchange(self, cache, plan, FetchCourse(beginning, clock)).run()
             metrics += hop.metrics
             retryCount += hop.retryCount
             (hop.metrics, hop.retryCount) = (metrics, retryCount)
@@ -43,6 +44,7 @@ extension Coordinator {
             case .stop: return try hop.response(originalURL: original.originalURL, redirects: redirects.hops, plan)
             case .fail(let error): throw error
             }
+            beginning.turned(from: target, to: plan.target)
             redirects.append(
                 Response.RedirectHop(
                     url: target.text, status: Int(hop.head.status), location: plan.target.textWithFragment,
@@ -69,28 +71,32 @@ extension Coordinator {
     ///
     /// - Parameters:
     ///   - fields: Those of the hop, without cookies of the jar or the options: these are settled when its turn comes.
-    ///   - clock: Of the whole fetch, earlier hops included; nil when it is this hop alone.
+    ///   - course: Of the whole fetch, earlier hops included.
     ///   - note: Told what is sent.
     func fetchOnce(
-        _ plan: FetchPlan, with fields: FieldLines, by clock: FetchClock?, noting note: ExchangeNote
+        _ plan: FetchPlan, with fields: FieldLines, of course: FetchCourse, noting note: ExchangeNote
     ) async throws(FetchError) -> Response {
         let outcome = OutcomeCell()
-        let running = RunningFetch(
-            plan: plan.bare(with: fields), reply: clock.map { .hop(outcome, $0) } ?? .cell(outcome), channel: note)
+        let running = RunningFetch(plan: plan.bare(with: fields), reply: .hop(outcome, course), channel: note)
         submit(running)
         return try await answer(of: running, in: outcome)
     }
 
     /// Validates what was served stale, with nobody waiting.
     ///
-    /// - Parameter isAlike: Whether by a request of the same method.
-    func validate(_ plan: FetchPlan, through cache: ProgramCache, isAlike: Bool) {
+    /// - Parameters:
+    ///   - beginning: Of the fetch whose hop the plan is: it is made as who that is made as.
+    ///   - isAlike: Whether by a request of the same method.
+    func validate(
+        _ plan: FetchPlan, of beginning: FetchCourse.Beginning, through cache: ProgramCache, isAlike: Bool
+    ) {
         let url = plan.target.text
         guard cache.beginsValidation(of: url) else { return }
+        let course = FetchCourse(beginning, nil)
         Task {
             // One that ended since the caller's look may have brought what is fresh.
-            if await ProgramCacheExchange(self, cache, plan, nil).wantsValidation() {
-                _ = try? await ProgramCacheExchange(self, cache, plan.validating(isAlike: isAlike), nil).run()
+            if await ProgramCacheExchange(self, cache, plan, course).wantsValidation() {
+                _ = try? await ProgramCacheExchange(self, cache, plan.validating(isAlike: isAlike), course).run()
             }
             cache.endValidation(of: url)
         }

@@ -46,7 +46,7 @@ struct ProgramCacheExchange {
     private let coordinator: Coordinator
     private let program: ProgramCache
     private let plan: FetchPlan
-    private let clock: FetchClock?
+    private let course: FetchCourse
     private let binding: CacheBinding
     /// As it was when the hop began, and with the cookies that went out once there is an answer.
     private var request: CacheRequest
@@ -55,12 +55,12 @@ struct ProgramCacheExchange {
     private var rules: CacheRules { program.rules }
     private var mayWrite: Bool { request.mayWrite && binding.allowsStoring }
 
-    /// - Parameter clock: Of the fetch that the hop is one of; nil where nobody waits for it.
-    init(_ coordinator: Coordinator, _ program: ProgramCache, _ plan: FetchPlan, _ clock: FetchClock?) {
+    /// - Parameter course: Of the fetch that the hop is one of.
+    init(_ coordinator: Coordinator, _ program: ProgramCache, _ plan: FetchPlan, _ course: FetchCourse) {
         self.coordinator = coordinator
         self.program = program
         self.plan = plan
-        self.clock = clock
+        self.course = course
         binding = CacheBinding(coordinator.shelf, directory: nil, plan.options)
         let effective = EffectiveRequest(plan)
         request = binding.request(
@@ -87,7 +87,7 @@ struct ProgramCacheExchange {
             guard let chosen else { return .nothing }
             if reuse.revalidates, mayWrite {
                 let isAlike = rules.isValidatedAlike(request, chosen.response.facts)
-                coordinator.validate(plan, through: program, isAlike: isAlike)
+                coordinator.validate(plan, of: course.beginning, through: program, isAlike: isAlike)
             }
             return stored(chosen, chosen.response, reuse)
         case .send(let sending): return try await send(sending, chosen)
@@ -145,7 +145,7 @@ struct ProgramCacheExchange {
         let answer: Response
         do throws(FetchError) {
             let fields = rules.fieldsToSend(request, sending).withCookies(of: plan.fields)
-            answer = try await coordinator.fetchOnce(plan, with: fields, by: clock, noting: note)
+            answer = try await coordinator.fetchOnce(plan, with: fields, of: course, noting: note)
         } catch {
             guard let chosen, error.code.isOutage,
                 let reuse = rules.fallback(request, chosen.response, after: .unreachable, at: WallClock.time())
@@ -254,7 +254,7 @@ struct ProgramCacheExchange {
             let decided = await ProgramAnswer.about("storing", url, within: program.decisionTimeout) {
                 try await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
             }
-            clock?.giveBack(since: askedAt)
+            course.clock?.giveBack(since: askedAt)
             guard let decided = try decided.get(), decided.metadata.count <= StoringChoice.longestMetadata else {
                 return
             }

@@ -51,7 +51,11 @@ final class RunningFetch: @unchecked Sendable {
         self.cancelsTogether = cancelsTogether
         self.isAskedFor = isAskedFor
         self.control = control
+        if let course = self.reply.course { engine.hasLeftOrigin = course.beginning.hasLeftOrigin }
     }
+
+    /// What the fetch began with, of which this may be a later hop.
+    var beginning: FetchCourse.Beginning { reply.course?.beginning ?? FetchCourse.Beginning(plan) }
 
     /// The body that goes with the next hop.
     var body: FetchPlan.Body { engine.sendsBody ? engine.otherBody ?? plan.body : .none }
@@ -96,8 +100,8 @@ final class RunningFetch: @unchecked Sendable {
     enum Reply {
         /// Callers that wait for this one fetch.
         case cell(OutcomeCell)
-        /// A caller whose fetch consists of several such, with the clock of all of them.
-        case hop(OutcomeCell, FetchClock)
+        /// A caller whose fetch consists of several such, with what they have in common.
+        case hop(OutcomeCell, FetchCourse)
         /// A thread that takes the answers of many.
         case queue(AnswerQueue, tag: UInt64)
         /// The driver, which knows the fetch by this number.
@@ -105,8 +109,10 @@ final class RunningFetch: @unchecked Sendable {
         /// Nobody waits for it.
         case nobody
 
-        /// The clock that goes on from hop to hop, where each is a fetch of its own.
-        var clock: FetchClock? { if case .hop(_, let clock) = self { clock } else { nil } }
+        /// What goes on from hop to hop, where each is a fetch of its own.
+        var course: FetchCourse? { if case .hop(_, let course) = self { course } else { nil } }
+        /// The clock of those.
+        var clock: FetchClock? { course?.clock }
     }
 
     /// Whether an exchange runs, and whose.
