@@ -5,6 +5,9 @@ package enum BasicScheme {
     /// What `Authorization` or `Proxy-Authorization` is to say.
     ///
     /// User and password are sent as UTF-8 whether or not the challenge asks for it (RFC 7617 §2.1 has no other).
+    ///
+    /// They are sent in the form in which they were given. RFC 7617 §2.1 wants NFC where a challenge has `charset`, but
+    /// the standard library has no public normalisation, and a pure target imports nothing else that has.
     package static func fieldValue(_ credentials: Credentials) throws(CredentialsFault) -> [UInt8] {
         guard case .password(let user, let password, _) = credentials.kind else { throw .kind }
         // RFC 7617 §2: the first colon ends the user's name; the password may have more.

@@ -44,7 +44,8 @@ package struct DigestSession: Sendable {
         counter = NonceCounter(nonce: challenge.nonce, after: count)
         self.clientNonce = clientNonce
         let hash = challenge.algorithm.hash
-        // RFC 7616 §3.4.2: A1. Text is UTF-8 whether or not the challenge says so: nothing else is meant today.
+        // RFC 7616 §3.4.2: A1. Text is UTF-8 whether or not the challenge says so: nothing else is meant today. It is
+        // not brought into NFC where that says so (§4), as with Basic.
         var key = try hashes.hexadecimal(hash, of: Self.joined([user, challenge.realm, secret]))
         if challenge.algorithm.isSession {
             key = try hashes.hexadecimal(hash, of: Self.joined([key, challenge.nonce, clientNonce]))
