@@ -310,7 +310,7 @@ struct ProgressTests {
             let path = scene.directory.file("x")
             let (_, data) = await ResumeScene.broken(scene.coordinator, scene.origin.url("/x"), path)
             var options = ResumeScene.keeping
-            options.resumeData = try #require(data)
+            options.resumeData = data
             let queue = scene.queue { $0.progress = .accurate }
             let events = queue.events
             queue.add(scene.request("/x"), into: .file(path, options: options))

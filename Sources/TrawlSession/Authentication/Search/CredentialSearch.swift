@@ -311,10 +311,11 @@ package struct CredentialSearch: Sendable {
     /// Whether credentials are those of the request, which it has left behind, and nobody was asked for this origin who
     /// knows them.
     ///
-    /// What is requested after a redirect was chosen by another server, which must not choose what the secret is said
-    /// with. That it worked before, or stands in netrc for all ports of a host, is not the caller's word that it may.
+    /// What is requested of its host after a redirect was chosen by another server, which must not choose what the secret
+    /// is said with. That it worked before, or stands in netrc for all ports of a host, is not the caller's word that it
+    /// may.
     private func isLeftBehind(_ credentials: Credentials, _ source: CredentialSource) -> Bool {
-        guard hasLeftHome, let first, first.gives(credentials) else { return false }
+        guard hasLeftHome, let named, named.gives(credentials) else { return false }
         switch source {
         case .explicit, .url, .netrc: return true
         case .session: return !meant.contains(credentials.kind)
