@@ -97,6 +97,7 @@ extension Supervisor {
         fetch.engine.method = plan.method
         fetch.engine.fields = plan.fields
         fetch.engine.noteWhetherByHand()
+        // What its host has asked for since is seen to when it begins (`secure`).
         fetch.engine.terms = plan.terms
         fetch.engine.sendsBody = plan.body != .none
         fetch.engine.otherBody = nil

@@ -3,15 +3,18 @@ import TrawlHTTP
 import TrawlSession
 import TrawlURL
 
-/// Hops that were planned by `http`, and whose host is known by now to take secure transport only: between the plan of
-/// a request and its hops others may have met the host, and the attempt before this one too (RFC 6797 §8.3).
+/// Hops whose host is known only by now to take secure transport alone: between the plan of a request and its hops
+/// others may have met the host, and the attempt before this one too (RFC 6797 §8.3, §8.4).
 extension Supervisor {
-    /// Has a hop that begins go by `https` where its host takes nothing else. That is no redirect of its own: what is
-    /// bound to where the fetch began goes along.
+    /// Has a hop that begins go by `https` where its host takes nothing else, and the host's certificate be right. That
+    /// is no redirect of its own: what is bound to where the fetch began goes along.
     ///
     /// - Returns: False when the fetch may not go there, and has failed.
     mutating func secure(_ fetch: RunningFetch) -> Bool {
-        guard planner.secures(fetch.engine.target) else { return true }
+        guard planner.secures(fetch.engine.target) else {
+            harden(fetch)
+            return true
+        }
         let here = fetch.engine.target
         let target: TargetURI
         do throws(FetchError) {
@@ -37,11 +40,21 @@ extension Supervisor {
         return true
     }
 
-    /// Lets a hop whose turn has come begin anew where it is to go by `https` by now.
+    /// Has the certificate of a host be right that was to be reached by `https` anyway.
+    private func harden(_ fetch: RunningFetch) {
+        let terms = planner.hardened(fetch.engine.terms, at: fetch.engine.target)
+        if terms === fetch.engine.terms { return }
+        tell(.status, fetch, "its host takes secure transport only: its certificate has to be right")
+        fetch.engine.terms = terms
+        fetch.engine.access = .nothing
+    }
+
+    /// Lets a hop whose turn has come begin anew where it is to go by `https` by now, or its host to be verified.
     ///
     /// - Returns: Whether it does; the hop is not in process then.
     mutating func becomesSecure(_ hop: ReadyHop, _ fetch: RunningFetch) -> Bool {
-        guard planner.secures(fetch.engine.target) else { return false }
+        guard planner.secures(fetch.engine.target) || planner.hardens(fetch.engine.terms, at: fetch.engine.target)
+        else { return false }
         // It has not started, as far as its host is concerned: the next one waits for nothing.
         fetch.engine.isInHostProcess = false
         hosts.queues.remove(hop.hop, at: hosts.queues.putBack(hop))

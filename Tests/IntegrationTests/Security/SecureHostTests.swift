@@ -176,6 +176,33 @@ struct SecureHostTests {
         }
     }
 
+    @Test(
+        "who waits for its turn, or tries again, is talked into no bad certificate of a host that asks meanwhile",
+        arguments: [0, 1])
+    func waitingUnverified(retries: Int) async throws {
+        try await TrustScene.with(adjust: { $0.connectionsPerHost = 1 }) { scene, coordinator in
+            try scene.origin.reset()
+            func loose(_ target: String) -> Request {
+                var unverified = request(scene, "alone", target)
+                unverified.options.tls.verification = .none
+                unverified.options.retry = .init(retries)
+                unverified.options.retry.delay = .milliseconds(20)
+                unverified.options.retry.retriesAllErrors = true
+                return unverified
+            }
+            let first = coordinator.start(loose("/?hold"))
+            #expect(await eventually { (try? scene.origin.seen().count) == 1 })
+            let later = coordinator.start(loose("/second"))
+            _ = try await coordinator.send(request(scene, "good", hsts))
+            try scene.origin.release()
+            let status = try await first.response.status
+            #expect(status == 200)
+            await failure(.tlsSelfSigned) { try await later.response }
+            let seen = try scene.origin.seen()
+            #expect(seen.map(\.listener) == ["alone", "good"])
+        }
+    }
+
     @Test("what may not go by https fails, and does not go out in clear")
     func waitingInVain() async throws {
         try await TrustScene.with(adjust: { $0.connectionsPerHost = 1 }) { scene, coordinator in

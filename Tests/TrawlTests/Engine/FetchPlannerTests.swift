@@ -281,6 +281,22 @@ struct FetchPlannerTests {
         #expect(plan.originalURL == "http://a.test:8080/b?c#d")
     }
 
+    @Test("what need not be verified has to be once its host takes secure transport only, RFC 6797 §8.4")
+    func hardened() throws {
+        var request = Request("https://a.test/")
+        request.options.tls.verification = .none
+        request.options.tls.question = .unlessVerified
+        let plan = try planner.plan(request, into: .memory, wantsEvents: false)
+        #expect(planner.hardened(plan.terms, at: plan.target) === plan.terms)
+        let end = WallTime(seconds: Int64(Date().timeIntervalSince1970) + 600)
+        planner.secureHosts.apply(.keep(KnownSecureHost(name: "a.test", expires: end, includesSubdomains: false)))
+        let hardened = planner.hardened(plan.terms, at: plan.target)
+        #expect(hardened.options.tls.verification == .full && hardened.options.tls.question == .never)
+        #expect(planner.hardened(hardened, at: plan.target) === hardened)
+        let other = try planner.target(of: "https://b.test/", plan.terms)
+        #expect(planner.hardened(plan.terms, at: other) === plan.terms)
+    }
+
     @Test("hosts of client certificates that fit none, and paths that are none, are told")
     func identities() throws {
         for (host, file) in [("A.test", "c"), ("bücher.test", "c"), ("a.test", "c\0d")] {

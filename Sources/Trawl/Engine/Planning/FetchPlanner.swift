@@ -155,12 +155,23 @@ final class FetchPlanner: Sendable {
 
     /// The terms of a fetch's first hop.
     func beginning(_ terms: FetchTerms, at target: TargetURI) -> FetchTerms {
-        form(terms.formForFirstHop(to: target, isStrict: isStrict(target)), of: terms)
+        hardened(form(terms.formForFirstHop(to: target), of: terms), at: target)
     }
 
     /// The terms of the hop a redirect leads to.
     func following(_ terms: FetchTerms, to target: TargetURI, from here: TargetURI) -> FetchTerms {
-        form(terms.formForNextHop(to: target, from: here, isStrict: isStrict(target)), of: terms)
+        hardened(form(terms.formForNextHop(to: target, from: here), of: terms), at: target)
+    }
+
+    /// The terms of a hop as they are by what is known of its host now: the certificate of one that takes secure
+    /// transport only has to be right, whatever the caller or the program say (RFC 6797 §8.4, §12.1).
+    func hardened(_ terms: FetchTerms, at target: TargetURI) -> FetchTerms {
+        hardens(terms, at: target) ? form(terms.strictForm, of: terms) : terms
+    }
+
+    /// Whether other terms take the place of a hop's, by which the certificate of its host need not be right.
+    func hardens(_ terms: FetchTerms, at target: TargetURI) -> Bool {
+        terms.isLenient && usesHSTS && target.scheme == "https" && secureHosts.isSecure(target.host)
     }
 
     /// The terms of a hop for whose origin a program chose a client certificate.
@@ -182,11 +193,6 @@ final class FetchPlanner: Sendable {
             forms[form] = made
             return made
         }
-    }
-
-    /// Whether a host's certificate has to be right, whatever the caller or the program say (RFC 6797 §8.4, §12.1).
-    private func isStrict(_ target: TargetURI) -> Bool {
-        usesHSTS && target.scheme == "https" && secureHosts.isSecure(target.host)
     }
 
     /// Whether another target takes the place of an `http` one, since its host takes secure transport only.

@@ -17,6 +17,8 @@ final class FetchTerms: Sendable {
     let allowsHTTPS: Bool
     /// Whether a program is asked for the client certificate that https hops have none of.
     let asksForIdentity: Bool
+    /// Whether a server's certificate need not be right: not all of it is checked, or somebody is asked about it.
+    let isLenient: Bool
     /// The way to origins; nil is the coordinator's.
     let proxies: ProxyTerms?
     /// Where connections go in place of where URLs say; nil where none goes elsewhere.
@@ -97,6 +99,7 @@ final class FetchTerms: Sendable {
         allowsHTTP = options.transport.allowsHTTP
         allowsHTTPS = options.transport.allowsHTTPS
         asksForIdentity = options.tls.asksForIdentity && options.tls.identity == nil
+        isLenient = options.tls.verification != .full || options.tls.question != .never
         let transport = options.transport
         routes =
             transport.resolve.isEmpty && transport.connectTo.isEmpty
@@ -129,20 +132,25 @@ final class FetchTerms: Sendable {
     var base: FetchTerms { ownBase ?? self }
 
     /// What of them holds for a fetch's first hop.
-    func formForFirstHop(to target: TargetURI, isStrict: @autoclosure () -> Bool) -> Form {
+    func formForFirstHop(to target: TargetURI) -> Form {
         guard isBoundToHosts else { return form }
-        return Form(identity: base.options.tls.identityKey(for: target), isStrict: isStrict())
+        return Form(identity: base.options.tls.identityKey(for: target))
     }
 
     /// What of them holds for the hop that a redirect leads to. What was left behind does not come back.
-    func formForNextHop(
-        to target: TargetURI, from here: TargetURI, isStrict: @autoclosure () -> Bool
-    ) -> Form {
+    func formForNextHop(to target: TargetURI, from here: TargetURI) -> Form {
         guard base.isBoundToHosts else { return form }
         return Form(
             identity: base.options.tls.identityKey(for: target),
             hasLeftOrigin: form.hasLeftOrigin || target.origin != here.origin,
-            hasLeftHost: form.hasLeftHost || target.host != here.host, isStrict: isStrict())
+            hasLeftHost: form.hasLeftHost || target.host != here.host)
+    }
+
+    /// The same for a hop to a host that takes secure transport only.
+    var strictForm: Form {
+        var strict = form
+        strict.isStrict = true
+        return strict
     }
 
     /// The same with a client certificate for the origin of this hop alone: what follows it begins without.
