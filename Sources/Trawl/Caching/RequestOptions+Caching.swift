@@ -54,7 +54,8 @@ extension RequestOptions {
         public enum Choice: Sendable, Hashable, Codable {
             /// The coordinator's.
             case shared
-            /// The one in that store directory, which is made if it is not there.
+            /// The one in that store directory, which is made if it is not there. A fetch with an empty path fails with
+            /// ``FetchError/Code/badRequest``.
             case at(String)
             /// None.
             case none
@@ -67,6 +68,14 @@ extension RequestOptions {
             /// Until the coordinator ends.
             case session
         }
+    }
+}
+
+extension RequestOptions.Caching.Choice {
+    /// What is wrong with it, or nil.
+    var problem: String? {
+        guard case .at(let directory) = self, directory.isEmpty || directory.utf8.contains(0) else { return nil }
+        return "the directory of the cache has no usable path"
     }
 }
 

@@ -11,6 +11,8 @@ import TrawlStore
 /// Looking is done on the calling thread, which opens the store when that is not open yet. Changes are made on a thread
 /// of their own. They wait for another process that writes for five seconds; who is cancelled does not wait, and the
 /// change is made all the same. Once the coordinator is shut down, all of it fails with ``FetchError/Code/shutDown``.
+///
+/// One whose directory is an empty path refuses all of it with ``FetchError/Code/badRequest``.
 public struct ResponseCache: Sendable {
     private let shelf: CacheShelf
     private let planner: FetchPlanner
@@ -116,8 +118,7 @@ public struct ResponseCache: Sendable {
             }
         let filter = CacheFilter(storageClass: storageClass, storedSince: since.map { UInt64(max(0, $0)) })
         return try await shelf.work.run { () throws(FetchError) in
-            guard let store = shelf.store(directory) else { throw unusable }
-            return try store.remove(.removeMatching(filter))
+            try store().remove(.removeMatching(filter))
         }
     }
 
@@ -125,7 +126,7 @@ public struct ResponseCache: Sendable {
     ///
     /// - Throws: ``FetchError/Code/storeUnusable``.
     public func usage() throws(FetchError) -> Usage {
-        guard let store = shelf.store(directory) else { throw unusable }
+        let store = try store()
         do throws(StoreError) {
             let statistics = try store.cache.statistics()
             return Usage(
@@ -146,6 +147,13 @@ public struct ResponseCache: Sendable {
     }
 
     // MARK: - Parts
+
+    /// The store, opened now if it is not yet.
+    private func store() throws(FetchError) -> ResponseStore {
+        if let problem = RequestOptions.Caching.Choice.at(directory).problem { throw FetchError(.badRequest, problem) }
+        guard let store = shelf.store(directory) else { throw unusable }
+        return store
+    }
 
     private var unusable: FetchError {
         if shelf.isClosed { return .shutDown() }
@@ -199,8 +207,7 @@ public struct ResponseCache: Sendable {
         request.options.caching.cache = .at(directory)
         request.options.caching.policy = policy
         let plan = try planner.plan(request, into: .memory, wantsEvents: false)
-        guard let store = shelf.store(directory) else { throw unusable }
-        return (plan, store)
+        return (plan, try store())
     }
 }
 
@@ -215,7 +222,8 @@ extension Coordinator {
     /// The response cache of a store directory, which is made when it is first used. A relative path counts from the
     /// directory the process is in now.
     public func cache(at directory: String) -> ResponseCache {
-        ResponseCache(shelf, planner, directory: directory.absolutePath)
+        // No path is none, and not the directory the process is in.
+        ResponseCache(shelf, planner, directory: directory.isEmpty ? directory : directory.absolutePath)
     }
 }
 

@@ -209,9 +209,15 @@ struct CacheAccessTests {
                 request.options.caching.policy = .doNotLoad
                 let source = try await coordinator.send(request).source
                 expectInChild(source == .cache, source.rawValue)
+                // No path is none, and not that directory.
+                let pathless = coordinator.cache(at: "")
+                let refused = #expect(throws: FetchError.self) { try pathless.usage() }
+                expectInChild(refused?.code == .badRequest, "\(String(describing: refused))")
+                let kept = await #expect(throws: FetchError.self) { try await pathless.removeAll() }
+                expectInChild(kept?.code == .badRequest, "\(String(describing: kept))")
             }
             let names = try directory.names()
-            expectInChild(names.contains("mine/cache"), "\(names)")
+            expectInChild(names.contains("mine/cache") && !names.contains("cache"), "\(names)")
         }
     }
 

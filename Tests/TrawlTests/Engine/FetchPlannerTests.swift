@@ -235,6 +235,12 @@ struct FetchPlannerTests {
         #expect(failure?.code == .badRequest && failure?.detail == "\(name) is empty")
     }
 
+    @Test("a cache at no path is told, and is not that of the working directory", arguments: ["", "a\0b"])
+    func pathlessCache(path: String) {
+        let failure = #expect(throws: FetchError.self) { try terms { $0.caching.cache = .at(path) } }
+        #expect(failure?.code == .badRequest && failure?.detail == "the directory of the cache has no usable path")
+    }
+
     @Test("zero is no limit of time, no wait and no attempt")
     func zeros() throws {
         let zero = try terms {

@@ -108,6 +108,7 @@ final class FetchPlanner: Sendable {
         if let problem = CookieBinding.problem(of: options) { throw problem }
         if let problem = options.rangeProblem { throw FetchError(.badRequest, problem) }
         if let problem = options.trustProblem { throw FetchError(.badRequest, problem) }
+        if let problem = options.caching.cache.problem { throw FetchError(.badRequest, problem) }
         let terms = FetchTerms(options, shelf, cookies, askable, netrc: netrc?.netrc)
         latestTerms.withLock { latest in
             if latest.count >= Self.mostTerms { latest.removeLast() }
