@@ -142,6 +142,9 @@ public struct Configuration: Sendable {
         if case .directory(let path) = store, path.isEmpty || path.utf8.contains(0) {
             return "the store directory has no usable path"
         }
+        if let hstsFile, hstsFile.isEmpty || hstsFile.utf8.contains(0) {
+            return "the file of hosts that want secure transport has no usable path"
+        }
         if let problem = ProxyTerms.problem(proxy) { return problem }
         if let problem = metricsFile?.problem { return problem }
         if let userAgent, !FieldSyntax.isFieldValue(userAgent) { return "the user agent holds CR, LF or NUL" }

@@ -27,6 +27,18 @@ struct ConfigurationProblemTests {
         configuration.network.probe?.timeout = .seconds(-1)
         #expect(configuration.problem() == "the timeout of the network's probe must not be negative")
     }
+
+    @Test("an empty path is none, and neither is one with a NUL", arguments: ["", "a\0b"])
+    func paths(path: String) {
+        let adjusts: [(inout Configuration) -> Void] = [
+            { $0.store = .directory(path) }, { $0.hstsFile = path }, { $0.metricsFile = MetricsFile(path) },
+        ]
+        for adjust in adjusts {
+            var configuration = Configuration()
+            adjust(&configuration)
+            #expect(configuration.problem()?.hasSuffix("has no usable path") == true)
+        }
+    }
 }
 
 @Suite("What a configuration and a request have unless told otherwise")

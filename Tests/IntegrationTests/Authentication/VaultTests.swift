@@ -61,6 +61,9 @@ struct VaultTests {
         }
         try directory.put("vault", Array("short".utf8))
         #expect(throws: SealedFileVault.Fault.notAVault) { try SealedFileVault(path: path, passphrase: "x") }
+        for path in ["", "a\0b"] {
+            #expect(throws: SealedFileVault.Fault.system(EINVAL)) { try SealedFileVault(path: path, passphrase: "x") }
+        }
     }
 
     @Test("a sealed file keeps several users of a space for who names one, and the latest for others (ULS-AUTH-03)")

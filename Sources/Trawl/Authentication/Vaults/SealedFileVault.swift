@@ -50,6 +50,8 @@ public final class SealedFileVault: CredentialVault, AnsweringVault {
     ///   - passphrase: Whatever opens it.
     /// - Throws: Why the vault cannot be used; ``Fault/wrongPassphrase`` when the file is not sealed with this one.
     public init(path: String, passphrase: String) throws(Fault) {
+        // The lock beside it would be made in the working directory, or beside another file.
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(EINVAL) }
         let place: String
         do throws(SystemError) {
             place = try WholeFile.place(of: path)
