@@ -152,15 +152,15 @@ struct GetPlan {
     /// The names of `-o`, with a number where an earlier one is the same: `NAME`, `NAME.1`, `NAME.2`. What is no file,
     /// such as a pipe, takes any number of bodies.
     private static func distinct(_ outputs: [String], in directory: String) -> [String] {
-        var taken: Set<FileNameKey> = []
-        var numbers: [FileNameKey: Int] = [:]
+        var taken: Set<ExactText> = []
+        var numbers: [ExactText: Int] = [:]
         return outputs.map { name in
             let path = LocalPath.placed(name, in: directory)
             if LocalPath.isStandardOutput(name) || LocalPath.isOtherThanFile(path) { return name }
-            let key = FileNameKey(path)
+            let key = ExactText(path)
             if taken.insert(key).inserted { return name }
             var number = numbers[key] ?? 1
-            while !taken.insert(FileNameKey("\(path).\(number)")).inserted { number += 1 }
+            while !taken.insert(ExactText("\(path).\(number)")).inserted { number += 1 }
             numbers[key] = number + 1
             return "\(name).\(number)"
         }

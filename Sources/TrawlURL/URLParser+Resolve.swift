@@ -57,10 +57,6 @@ extension URLParser.Resolved {
 }
 
 extension String {
-    fileprivate func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
-    }
-
     /// Removes so many bytes at the end, which must be whole characters of ASCII.
     fileprivate mutating func removeLast(utf8 count: Int) {
         self = String(self[..<utf8.index(endIndex, offsetBy: -count)])

@@ -19,7 +19,7 @@ struct FileNames {
     private let source: RequestSource
     /// Whether responses name their files: then nothing is known of a name before its response.
     private let namesFromHeads: Bool
-    private var hints: [FileNameKey: UInt32] = [:]
+    private var hints: [ExactText: UInt32] = [:]
 
     init(_ naming: NameRule, _ source: RequestSource, namesFromHeads: Bool) {
         self.naming = naming
@@ -50,12 +50,12 @@ struct FileNames {
         // A worker does not know which other names are records'.
         if source.isResumed { return (path, .onlyNumber(firstUnrecorded(of: path))) }
         if namesFromHeads, request.out == nil { return (path, .number(from: 0, adoptsIdentical: false)) }
-        return (path, .number(from: hints[FileNameKey(path)] ?? 0, adoptsIdentical: false))
+        return (path, .number(from: hints[ExactText(path)] ?? 0, adoptsIdentical: false))
     }
 
     /// The first number with which no record has the name, in a run that goes on; 0 is the name alone.
     mutating func firstUnrecorded(of path: String) -> UInt32 {
-        let hint = hints[FileNameKey(path)] ?? 0
+        let hint = hints[ExactText(path)] ?? 0
         var number = hint
         while source.wasRecorded(file: Self.numbered(path, number)) { number += 1 }
         // Those are looked at once, however many requests want the name.
@@ -65,7 +65,7 @@ struct FileNames {
 
     /// A name no other request of this run got, for a file that replaces an earlier one: `name`, `name.1`, `name.2`.
     mutating func unused(_ name: String) throws(FetchError) -> String {
-        var number = hints[FileNameKey(name)] ?? 0
+        var number = hints[ExactText(name)] ?? 0
         while source.wasRecorded(file: Self.numbered(name, number)) { number += 1 }
         let unused = Self.numbered(name, number)
         do throws(SystemError) {
@@ -99,7 +99,7 @@ struct FileNames {
     }
 
     private mutating func remember(_ path: String, _ number: UInt32) {
-        let key = FileNameKey(path)
+        let key = ExactText(path)
         if hints.count >= Self.hintsKept, hints[key] == nil { hints.removeAll(keepingCapacity: true) }
         hints[key] = max(hints[key] ?? 0, number)
     }
