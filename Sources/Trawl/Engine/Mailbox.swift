@@ -26,7 +26,7 @@ final class Mailbox: Sendable {
         /// A program looks after the session's credentials.
         case credentials(CredentialRequest)
         /// The cache or state that a hop waits for is open, or cannot be.
-        case storeOpened(directory: String)
+        case storeOpened(directory: ExactText)
         /// A program has decided whether a server is trusted; or why those who wait for that fail.
         case trustDecided(TrustSubject, Result<TrustChoice, FetchError>)
         /// A program has said which client certificate a server is shown, nil being none; or why those who wait for

@@ -64,7 +64,7 @@ struct Supervisor: ~Copyable {
     var limitedHops = LimitedHops()
     /// Hops that wait until their cache is open, in their order, by its directory; those that wait for the state by the
     /// name `state`.
-    var awaitingStores: [String: [(fetch: RunningFetch, front: Bool)]] = [:]
+    var awaitingStores: [ExactText: [(fetch: RunningFetch, front: Bool)]] = [:]
     /// Hops that are answered from the store, in their order.
     var storedHops = Line<FetchKey>()
     /// Fetches that identical ones may wait for.

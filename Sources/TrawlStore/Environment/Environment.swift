@@ -178,7 +178,7 @@ package final class Environment: Sendable {
         let data = (try? FileFacts.of(directory + "/data.mdb", followingLinks: false))?.identity
         for entry in registry.withLock({ $0 }) {
             let open = entry.environment
-            var isSame = open.directory == directory
+            var isSame = open.directory.hasSameBytes(as: directory)
             if !isSame, let place {
                 let there = try? FileFacts.of(open.directory, followingLinks: true)
                 isSame = there?.identity == place

@@ -12,10 +12,11 @@ import TrawlURL
 final class CacheKeeper: ResponseKeeper {
     let urls = URLParser()
     private let commits: CommitLog
-    private var stores: [String: OpenedStore] = [:]
+    /// By their directories.
+    private var stores: [ExactText: OpenedStore] = [:]
     private var uses: UInt64 = 0
     /// The last one: nearly always there is no other.
-    private var last: (directory: String, store: ResponseStore)?
+    private var last: (directory: ExactText, store: ResponseStore)?
     /// Stores that make room for others are closed in it, which waits for their writes and for disks.
     private let closing = BackgroundWork(name: "trawl-close")
     /// The changes that heads asked for and that are not committed yet.
@@ -188,13 +189,14 @@ final class CacheKeeper: ResponseKeeper {
 
     /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.
     private func store(of terms: CacheTerms) -> ResponseStore? {
-        if let last, last.directory == terms.directory { return last.store }
+        let directory = ExactText(terms.directory)
+        if let last, last.directory == directory { return last.store }
         uses += 1
         if let last { stores[last.directory]?.lastUse = uses }
-        if let known = stores[terms.directory] {
+        if let known = stores[directory] {
             known.lastUse = uses
             if known.store != nil || MonotonicClock.now() < known.nextTry {
-                last = known.store.map { (terms.directory, $0) }
+                last = known.store.map { (directory, $0) }
                 return known.store
             }
         }
@@ -203,14 +205,14 @@ final class CacheKeeper: ResponseKeeper {
         // All other transfers wait as well.
         settings.openingPatience = Self.openingPatience
         let store = try? ResponseStore.open(directory: terms.directory, settings: settings)
-        stores[terms.directory] = nil
+        stores[directory] = nil
         // An exchange that is under way there stores nothing any more.
         if stores.count >= Self.mostStores, let least = stores.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             stores[least.key] = nil
             if let store = least.value.store { closing.add { store.cache.close() } }
         }
-        stores[terms.directory] = OpenedStore(store, uses, nextTry: MonotonicClock.now().advanced(by: Self.patience))
-        last = store.map { (terms.directory, $0) }
+        stores[directory] = OpenedStore(store, uses, nextTry: MonotonicClock.now().advanced(by: Self.patience))
+        last = store.map { (directory, $0) }
         return store
     }
 }

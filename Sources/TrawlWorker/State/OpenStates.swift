@@ -4,10 +4,10 @@ import TrawlStore
 
 /// The states of the store directories that leases name. Bound to the transfer thread.
 final class OpenStates {
-    private var opened: [String: (store: StateStore?, lastUse: UInt64, nextTry: MonotonicInstant)] = [:]
+    private var opened: [ExactText: (store: StateStore?, lastUse: UInt64, nextTry: MonotonicInstant)] = [:]
     private var uses: UInt64 = 0
     /// The last one: nearly always there is no other.
-    private var last: (directory: String, store: StateStore)?
+    private var last: (directory: ExactText, store: StateStore)?
 
     /// States open at a time.
     private static let most = 16
@@ -21,7 +21,8 @@ final class OpenStates {
     }
 
     /// The state of a store directory; nil when it cannot be used, and then nothing is remembered.
-    func store(_ directory: String) -> StateStore? {
+    func store(_ path: String) -> StateStore? {
+        let directory = ExactText(path)
         if let last, last.directory == directory { return last.store }
         uses += 1
         if let last { opened[last.directory]?.lastUse = uses }
@@ -32,7 +33,7 @@ final class OpenStates {
                 return known.store
             }
         }
-        let store = try? StateStore.open(store: directory, openingPatience: Self.openingPatience)
+        let store = try? StateStore.open(store: path, openingPatience: Self.openingPatience)
         opened[directory] = nil
         if opened.count >= Self.most, let least = opened.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             opened[least.key] = nil

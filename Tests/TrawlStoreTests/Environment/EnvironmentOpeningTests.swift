@@ -53,6 +53,17 @@ struct EnvironmentOpeningTests {
         #expect(throws: StoreError.closed) { try second.put(1, [1]) }
     }
 
+    @Test("directories whose names are one to Unicode hold two environments")
+    func equivalentNames() throws {
+        let environments = try ["e\u{301}", "\u{E9}"].map { name in
+            try Environment.open(directory: scratch.path + "/" + name, settings: Sample.settings())
+        }
+        defer { for environment in environments { environment.close() } }
+        #expect(environments[0] !== environments[1])
+        try environments[0].put(1, [1])
+        #expect(try environments[1].get(1) == nil)
+    }
+
     @Test("nothing it opens is inherited by other programs, or readable for other users")
     func descriptors() throws {
         try use { environment throws in

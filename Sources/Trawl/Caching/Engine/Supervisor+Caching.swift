@@ -83,7 +83,7 @@ extension Supervisor {
     ///
     /// - Returns: False when there is nothing to wait for.
     private mutating func waitForStore(_ fetch: RunningFetch, _ binding: CacheBinding, front: Bool) -> Bool {
-        let directory = binding.terms.directory
+        let directory = ExactText(binding.terms.directory)
         if awaitingStores[directory] == nil {
             let mailbox = mailbox
             guard binding.open(then: { mailbox.post(.storeOpened(directory: directory)) }) else { return false }
@@ -104,7 +104,7 @@ extension Supervisor {
         }
         guard let state else { return false }
         // No directory, so no cache has that name.
-        let name = "state"
+        let name = ExactText("state")
         if awaitingStores[name] == nil {
             let mailbox = mailbox
             guard state.open(for: topic, then: { mailbox.post(.storeOpened(directory: name)) }) else { return false }
@@ -114,7 +114,7 @@ extension Supervisor {
     }
 
     /// The cache or state of hops that wait is open, or cannot be: they begin in their order.
-    mutating func storeOpened(_ directory: String) {
+    mutating func storeOpened(_ directory: ExactText) {
         for (fetch, front) in awaitingStores.removeValue(forKey: directory) ?? [] where fetch.engine.life.isWaiting {
             begin(fetch, front: front)
         }

@@ -95,7 +95,7 @@ final class CacheBinding: Sendable {
         if let store = opened.load() { return store }
         let found = opens ? shelf.store(terms.directory) : shelf.openStore(terms.directory)
         // Others may make room for one another.
-        guard let found, terms.directory == shelf.directory else { return found }
+        guard let found, shelf.directory?.hasSameBytes(as: terms.directory) == true else { return found }
         return opened.set(found)
     }
 

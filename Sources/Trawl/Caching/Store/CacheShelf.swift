@@ -18,15 +18,16 @@ final class CacheShelf: Sendable {
     }
 
     fileprivate struct State {
-        var stores: [String: OpenStore] = [:]
+        /// By their directories, as all that follows.
+        var stores: [ExactText: OpenStore] = [:]
         /// When to try again what could not be opened.
-        var failures: [String: MonotonicInstant] = [:]
+        var failures: [ExactText: MonotonicInstant] = [:]
         var uses: UInt64 = 0
         var problem: FetchError?
         /// Threads that remove what dead sessions left.
         var purges: [NamedThread] = []
         /// Who waits for stores that are being opened.
-        var waiting: [String: [@Sendable () -> Void]] = [:]
+        var waiting: [ExactText: [@Sendable () -> Void]] = [:]
         var isClosed = false
     }
 
@@ -102,7 +103,7 @@ final class CacheShelf: Sendable {
 
     /// The store of a directory, if it is open already: for threads that must not wait.
     func openStore(_ directory: String) -> ResponseStore? {
-        state.withLock { $0.use(directory) }
+        state.withLock { $0.use(ExactText(directory)) }
     }
 
     /// The store of a directory, opened now if it is not yet; nil when it cannot be used.
@@ -127,11 +128,11 @@ final class CacheShelf: Sendable {
     /// - Parameter then: Called once, from another thread, when it is open or cannot be.
     /// - Returns: False when there is nothing to wait for: it is open, or was tried a moment ago.
     func open(_ directory: String, then: @escaping @Sendable () -> Void) -> Bool {
-        let now = MonotonicClock.now()
+        let (now, place) = (MonotonicClock.now(), ExactText(directory))
         let (waits, isFirst) = state.withLock { state in
-            guard state.mayTry(directory, at: now), state.stores[directory] == nil else { return (false, false) }
-            let isFirst = state.waiting[directory] == nil
-            state.waiting[directory, default: []].append(then)
+            guard state.mayTry(place, at: now), state.stores[place] == nil else { return (false, false) }
+            let isFirst = state.waiting[place] == nil
+            state.waiting[place, default: []].append(then)
             return (true, isFirst)
         }
         if !isFirst { return waits }
@@ -149,21 +150,22 @@ final class CacheShelf: Sendable {
     }
 
     private func endWaiting(for directory: String) {
-        let waiting = state.withLock { $0.waiting.removeValue(forKey: directory) } ?? []
+        let waiting = state.withLock { $0.waiting.removeValue(forKey: ExactText(directory)) } ?? []
         for then in waiting { then() }
     }
 
     /// Whether what is stored for the coordinator's session ends with it: its session is begun in that store, which is
     /// open, or was now.
     func holdsSession(_ directory: String) -> Bool {
-        if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
+        let place = ExactText(directory)
+        if state.withLock({ $0.stores[place]?.session != nil }) { return true }
         guard let store = openStore(directory) else { return false }
         return beginning.holding {
-            if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
+            if state.withLock({ $0.stores[place]?.session != nil }) { return true }
             guard let session = try? store.cache.beginSession(sessionID) else { return false }
             let isKept = state.withLock { state in
-                guard state.stores[directory]?.store === store else { return false }
-                state.stores[directory]?.session = session
+                guard state.stores[place]?.store === store else { return false }
+                state.stores[place]?.session = session
                 return true
             }
             if !isKept { store.cache.endSession(session) }
@@ -172,9 +174,9 @@ final class CacheShelf: Sendable {
     }
 
     private func open(_ directory: String) -> ResponseStore? {
-        let now = MonotonicClock.now()
+        let (now, place) = (MonotonicClock.now(), ExactText(directory))
         let (known, mayTry) = state.withLock { state in
-            (state.use(directory), state.mayTry(directory, at: now))
+            (state.use(place), state.mayTry(place, at: now))
         }
         if known != nil || !mayTry { return known }
         var cacheSettings = CacheSettings()
@@ -189,11 +191,12 @@ final class CacheShelf: Sendable {
         let (kept, superfluous) = state.withLock { state -> (ResponseStore?, ResponseStore?) in
             if state.isClosed { return (nil, store) }
             // Another thread may have been faster.
-            if let known = state.use(directory) { return (known, store) }
-            let superfluous = state.takeLeastUsed(whenAbove: Self.mostStores - 1, but: self.directory)
-            state.stores[directory] = OpenStore(store: store)
-            state.failures[directory] = nil
-            _ = state.use(directory)
+            if let known = state.use(place) { return (known, store) }
+            let superfluous = state.takeLeastUsed(
+                whenAbove: Self.mostStores - 1, but: self.directory.map { ExactText($0) })
+            state.stores[place] = OpenStore(store: store)
+            state.failures[place] = nil
+            _ = state.use(place)
             return (store, superfluous)
         }
         superfluous?.cache.close()
@@ -205,7 +208,7 @@ final class CacheShelf: Sendable {
         state.withLock { state in
             if state.failures.count >= Self.mostFailures { state.failures = [:] }
             // From now on: it may have taken long to find out.
-            state.failures[directory] = MonotonicClock.now().advanced(by: Self.patience)
+            state.failures[ExactText(directory)] = MonotonicClock.now().advanced(by: Self.patience)
             state.problem = FetchError(.storeUnusable, "\(directory): \(error)")
         }
     }
@@ -230,7 +233,9 @@ final class CacheShelf: Sendable {
         let (problem, stores) = state.withLock { ($0.problem, $0.stores) }
         if let problem { return problem }
         for (directory, opened) in stores {
-            if let error = opened.store.cache.problem { return FetchError(.storeUnusable, "\(directory): \(error)") }
+            if let error = opened.store.cache.problem {
+                return FetchError(.storeUnusable, "\(directory.text): \(error)")
+            }
         }
         return nil
     }
@@ -277,7 +282,7 @@ final class CacheShelf: Sendable {
 
 extension CacheShelf.State {
     /// Whether a store may be opened that is not.
-    fileprivate func mayTry(_ directory: String, at now: MonotonicInstant) -> Bool {
+    fileprivate func mayTry(_ directory: ExactText, at now: MonotonicInstant) -> Bool {
         !isClosed && failures[directory].map { $0 <= now } ?? true
     }
 
@@ -291,7 +296,7 @@ extension CacheShelf.State {
         return CacheShelf.Leavings(stores: Array(stores.values), purges: purges)
     }
 
-    fileprivate mutating func use(_ directory: String) -> ResponseStore? {
+    fileprivate mutating func use(_ directory: ExactText) -> ResponseStore? {
         if stores.count > 1 {
             uses += 1
             stores[directory]?.lastUse = uses
@@ -300,7 +305,7 @@ extension CacheShelf.State {
     }
 
     /// Takes out the store that nobody asked for the longest; not one whose session goes on.
-    fileprivate mutating func takeLeastUsed(whenAbove most: Int, but own: String?) -> ResponseStore? {
+    fileprivate mutating func takeLeastUsed(whenAbove most: Int, but own: ExactText?) -> ResponseStore? {
         guard stores.count > most else { return nil }
         let least = stores.filter { $0.key != own && $0.value.session == nil }.min {
             $0.value.lastUse < $1.value.lastUse
