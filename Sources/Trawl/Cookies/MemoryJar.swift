@@ -45,14 +45,16 @@ final class MemoryJar: Sendable {
 /// The jars in a coordinator's memory, as requests name them; without a store all are. Each is there from its first use
 /// on.
 final class MemoryJars: Sendable {
-    private let jars = Guarded<[RequestOptions.Cookies.Jar: MemoryJar]>([:])
+    private let jars = Guarded<[ExactText: MemoryJar]>([:])
 
     /// The jar of a name.
     func jar(_ name: RequestOptions.Cookies.Jar) -> MemoryJar {
-        jars.withLock { jars in
-            if let known = jars[name] { return known }
+        // By its bytes, as in the store.
+        let key = name.key
+        return jars.withLock { jars in
+            if let known = jars[key] { return known }
             let jar = MemoryJar()
-            jars[name] = jar
+            jars[key] = jar
             return jar
         }
     }
@@ -61,5 +63,17 @@ final class MemoryJars: Sendable {
     func removeAccepted(in session: UInt64) {
         let all = jars.withLock { Array($0.values) }
         for jar in all { jar.withJar { _ = $0.removeAccepted(in: session) } }
+    }
+}
+
+extension RequestOptions.Cookies.Jar {
+    /// What jars in memory are kept by: the kind, and the name.
+    fileprivate var key: ExactText {
+        switch self {
+        case .none: ExactText("none")
+        case .shared: ExactText("shared")
+        case .named(let name): ExactText("named " + name)
+        case .memory(let name): ExactText("memory " + name)
+        }
     }
 }
