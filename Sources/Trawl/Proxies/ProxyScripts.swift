@@ -16,8 +16,13 @@ final class ProxyScripts: Sendable {
 
     /// A question: a script, by its place, and an origin.
     struct Question: Sendable, Hashable {
-        let place: String
+        let place: ExactText
         let origin: Origin
+
+        init(place: String, origin: Origin) {
+            self.place = ExactText(place)
+            self.origin = origin
+        }
     }
 
     /// What comes of a question.
@@ -108,7 +113,7 @@ final class ProxyScripts: Sendable {
     }
 
     private func run() {
-        var scripts: [String: LoadedScript] = [:]
+        var scripts: [ExactText: LoadedScript] = [:]
         while !isStopped {
             bell.wait()
             // All at once: taking the first out of many would move all others.
@@ -122,7 +127,7 @@ final class ProxyScripts: Sendable {
                 let place = asked.question.place
                 // Few programs have a second script, and none needs many children for long.
                 if scripts[place] == nil, scripts.count >= 4 { scripts.removeAll() }
-                let script = scripts[place] ?? LoadedScript(place: place)
+                let script = scripts[place] ?? LoadedScript(place: place.text)
                 scripts[place] = script
                 mailbox.post(.routed(asked.question, answer(asked, script)))
             }

@@ -11,6 +11,18 @@ struct ScriptAnswersTests {
 
     private func at(_ seconds: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
 
+    @Test("what a script said is not taken for another's whose name is the same to Unicode")
+    func equivalentNames() throws {
+        let list = try #require(ProxyList("PROXY p.test:1"))
+        let questions = ["/e\u{301}.pac", "/\u{E9}.pac"].map {
+            ProxyScripts.Question(place: $0, origin: question.origin)
+        }
+        var answers = ScriptAnswers()
+        _ = answers.take(.ways(list), for: questions[0], at: at(10))
+        #expect(answers.answer(questions[0], at: at(10)) != nil)
+        #expect(answers.answer(questions[1], at: at(10)) == nil)
+    }
+
     @Test("an answer holds for five minutes, and a failure no longer than until the script is looked at again")
     func lifetimes() throws {
         let list = try #require(ProxyList("PROXY p.test:1"))
