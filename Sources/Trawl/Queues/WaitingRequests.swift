@@ -6,10 +6,18 @@ struct WaitingRequests {
     private final class Shape: Sendable {
         let request: Request
         let destination: Destination
+        private let texts: NonASCIITexts
 
         init(_ request: Request, _ destination: Destination) {
             self.request = request
             self.destination = destination
+            texts = NonASCIITexts(request, destination)
+        }
+
+        /// Whether it is that of a request and a destination, byte for byte.
+        func isOf(_ request: Request, _ destination: Destination) -> Bool {
+            self.destination == destination && self.request == request
+                && texts == NonASCIITexts(request, destination)
         }
     }
 
@@ -34,7 +42,7 @@ struct WaitingRequests {
             entry.path = path
             place = .file("", options: options)
         }
-        if let latest, latest.destination == place, latest.request == bare {
+        if let latest, latest.isOf(bare, place) {
             entry.shape = latest
         } else {
             let shape = Shape(bare, place)

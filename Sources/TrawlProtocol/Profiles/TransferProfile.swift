@@ -80,6 +80,14 @@ package struct TransferProfile: Sendable, Hashable {
     /// A profile of the defaults.
     package init() {}
 
+    /// What a worker is told of it: the same bytes for the same profile alone, where `==` takes texts for equal that
+    /// Unicode has as equivalent.
+    package var bytes: [UInt8] {
+        var writer = WireWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+
     func write(to writer: inout WireWriter) {
         writer.write(version.rawValue)
         writer.write(decoding.rawValue)

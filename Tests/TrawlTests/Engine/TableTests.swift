@@ -6,19 +6,21 @@ import TrawlProtocol
 
 @Suite("The engine's tables")
 struct TableTests {
-    @Test("a transfer profile keeps its number as long as 256 are in use")
-    func profiles() {
-        var table = ProfileTable()
+    private func terms(_ adjust: (inout RequestOptions) -> Void) -> FetchTerms {
         var configuration = Configuration()
         configuration.store = .none
         let shelf = CacheShelf(configuration)
         let state = StateShelf(configuration, sessionID: shelf.sessionID)
         let cookies = CookieSettings(configuration, state: state)
-        func terms(_ seconds: Int) -> FetchTerms {
-            var options = RequestOptions()
-            options.timeLimits.inactivity = .seconds(seconds)
-            return FetchTerms(options, shelf, cookies, AuthenticationTerms.Askable(configuration))
-        }
+        var options = RequestOptions()
+        adjust(&options)
+        return FetchTerms(options, shelf, cookies, AuthenticationTerms.Askable(configuration))
+    }
+
+    @Test("a transfer profile keeps its number as long as 256 are in use")
+    func profiles() {
+        var table = ProfileTable()
+        func terms(_ seconds: Int) -> FetchTerms { self.terms { $0.timeLimits.inactivity = .seconds(seconds) } }
         let first = table.assignment(for: terms(0))
         #expect(table.assignment(for: terms(0)) == first)
         for number in 1..<256 { #expect(table.assignment(for: terms(number)).number == number) }
@@ -27,6 +29,25 @@ struct TableTests {
         #expect(reused.number == first.number && reused.version != first.version)
         let back = table.assignment(for: terms(0))
         #expect(back != first)
+    }
+
+    @Test("profiles whose texts are one to Unicode are two, and so are the ways of proxies' users")
+    func equivalents() {
+        let (one, other) = (terms { $0.tls.caFile = "/e\u{301}" }, terms { $0.tls.caFile = "/\u{E9}" })
+        let again = terms { $0.tls.caFile = "/e\u{301}" }
+        var table = ProfileTable()
+        let assignment = table.assignment(for: one)
+        #expect(table.assignment(for: other) != assignment)
+        #expect(table.assignment(for: again) == assignment)
+        #expect(one.isAlike(again) && !one.isAlike(other))
+        func proxied(_ user: String) -> FetchTerms {
+            terms { options in
+                options.proxy = ProxyPolicy()
+                options.proxy?.setUser(user, password: "")
+            }
+        }
+        #expect(proxied("e\u{301}").isAlike(proxied("e\u{301}")))
+        #expect(!proxied("e\u{301}").isAlike(proxied("\u{E9}")))
     }
 
     @Test("no key of a fetch that is over names another, also after the table was emptied")

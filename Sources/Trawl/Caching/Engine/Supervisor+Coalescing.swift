@@ -66,8 +66,7 @@ extension Supervisor {
         guard haveSameLimits(fetch, leader) else { return false }
         // Limits, trust and the way to the server are the same, so that a failure is too. What follows it need not be.
         let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
-        return leading === terms
-            || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
+        return leading === terms || leading.isAlike(terms)
     }
 
     /// Has a fetch wait for its host with the priority of the most urgent of those that wait for what it brings.

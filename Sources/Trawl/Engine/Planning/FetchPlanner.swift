@@ -30,10 +30,17 @@ final class FetchPlanner: Sendable {
         let terms: FetchTerms
         let netrc: UInt64?
         let forms = Guarded<[FetchTerms.Form: FetchTerms]>([:])
+        private let texts: NonASCIITexts
 
         init(_ terms: FetchTerms, netrc: UInt64?) {
             self.terms = terms
             self.netrc = netrc
+            texts = NonASCIITexts(terms.options)
+        }
+
+        /// Whether they are those of options, byte for byte.
+        func areOf(_ options: RequestOptions) -> Bool {
+            terms.options == options && texts == NonASCIITexts(options)
         }
     }
 
@@ -102,7 +109,7 @@ final class FetchPlanner: Sendable {
         // A file may have changed.
         let netrc = try netrcFiles.reading(options.authentication.netrc)
         let latest = latestTerms.withLock { $0 }
-        if let known = latest.first(where: { $0.netrc == netrc?.number && $0.terms.options == options }) {
+        if let known = latest.first(where: { $0.netrc == netrc?.number && $0.areOf(options) }) {
             return known.terms
         }
         if let problem = CookieBinding.problem(of: options) { throw problem }

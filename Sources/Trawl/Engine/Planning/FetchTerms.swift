@@ -58,8 +58,9 @@ final class FetchTerms: Sendable {
     struct Form: Hashable {
         /// Which of the client certificates by host.
         var identity: String?
-        /// The one that a program chose for the hop's origin.
+        /// The one that a program chose for the hop's origin, and its paths as far as `==` does not tell them apart.
         var chosen: ClientIdentity?
+        var chosenTexts = NonASCIITexts()
         /// Whether a redirect has led to another origin, or another host, by now.
         var hasLeftOrigin = false
         var hasLeftHost = false
@@ -128,6 +129,13 @@ final class FetchTerms: Sendable {
         FetchTerms(options, shelf, cookieSettings, askable, netrc: authentication.netrc)
     }
 
+    /// Whether workers are told the same, byte for byte, and the way to servers is the same.
+    func isAlike(_ other: FetchTerms) -> Bool {
+        let (proxy, otherProxy) = (options.proxy, other.options.proxy)
+        return proxy == otherProxy && NonASCIITexts(proxy) == NonASCIITexts(otherProxy)
+            && profile.bytes == other.profile.bytes
+    }
+
     /// The terms as they were given.
     var base: FetchTerms { ownBase ?? self }
 
@@ -157,6 +165,7 @@ final class FetchTerms: Sendable {
     func form(identifiedBy identity: ClientIdentity) -> Form {
         var identified = form
         identified.chosen = identity
+        identified.chosenTexts = NonASCIITexts(identity)
         return identified
     }
 

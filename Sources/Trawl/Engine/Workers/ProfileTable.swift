@@ -10,15 +10,16 @@ struct ProfileTable {
     }
 
     private static let capacity: UInt32 = 256
-    private var numbers: [TransferProfile: UInt32] = [:]
-    private var profiles: [(profile: TransferProfile, version: UInt32)] = []
+    /// By what a worker is told of them.
+    private var numbers: [[UInt8]: UInt32] = [:]
+    private var profiles: [(bytes: [UInt8], version: UInt32)] = []
     private var nextVictim: UInt32 = 0
     private var last: (terms: FetchTerms, assignment: Assignment)?
 
     /// The number of a profile; when all are taken, the oldest number changes its meaning.
     mutating func assignment(for terms: FetchTerms) -> Assignment {
         if let last, last.terms === terms { return last.assignment }
-        let profile = terms.profile
+        let profile = terms.profile.bytes
         let assignment: Assignment
         if let number = numbers[profile] {
             assignment = Assignment(number: number, version: profiles[Int(number)].version)
@@ -29,7 +30,7 @@ struct ProfileTable {
         } else {
             let number = nextVictim
             nextVictim = (nextVictim + 1) % Self.capacity
-            numbers[profiles[Int(number)].profile] = nil
+            numbers[profiles[Int(number)].bytes] = nil
             profiles[Int(number)] = (profile, profiles[Int(number)].version &+ 1)
             numbers[profile] = number
             assignment = Assignment(number: number, version: profiles[Int(number)].version)
