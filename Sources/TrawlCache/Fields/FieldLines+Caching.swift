@@ -26,6 +26,17 @@ extension FieldLines {
         return result ?? body(nil)
     }
 
+    /// Whether the lines of a name say the same here and there, byte for byte and in the same order.
+    func haveSameValues(_ name: String, as other: FieldLines) -> Bool { bytes(of: name) == other.bytes(of: name) }
+
+    private func bytes(of name: String) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        forEach { lineName, value in
+            if FieldSyntax.equalIgnoringCase(lineName, name) { found.append(Array(value)) }
+        }
+        return found
+    }
+
     /// What the only line of a name says; nil when there is none, or no sense in it, or several where one is allowed.
     func only<Value>(_ field: KnownField, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         var found: Value?

@@ -25,7 +25,7 @@ extension CacheRules {
         if request.fields == leader.fields { return true }
         // What responses usually vary on; anything else shows when the response has come.
         return ["Accept", "Accept-Encoding", "Accept-Language", "Cookie"].allSatisfy { name in
-            request.fields.values(name) == leader.fields.values(name)
+            request.fields.haveSameValues(name, as: leader.fields)
         }
     }
 
