@@ -91,6 +91,12 @@ struct VaultTests {
         // What is kept for nobody in particular takes the place of all.
         await vault.save(Credential(user: "eve", password: "e"), for: of(nil))
         #expect(await vault.items() == [of("eve")])
+        // Two users, though one name to Unicode.
+        for (user, password) in [("e\u{301}", "1"), ("\u{E9}", "2")] {
+            await vault.save(Credential(user: user, password: password), for: of(user))
+        }
+        let passwords = [await found("e\u{301}")[1], await found("\u{E9}")[1]]
+        #expect(passwords == ["1", "2"])
     }
 
     @Test("all realms of a server are forgotten at once, and no other server's or proxy's")

@@ -114,7 +114,7 @@ public final class SealedFileVault: CredentialVault, AnsweringVault {
         place.user = credential.user
         let kept = place
         try change { entries in
-            entries.removeAll { item.includes($0.item) || $0.item == kept }
+            entries.removeAll { item.includes($0.item) || $0.item.isSame(as: kept) }
             entries.append(Entry(item: kept, credential: credential))
         }
     }
@@ -347,6 +347,11 @@ extension VaultItem {
     fileprivate func includes(_ kept: VaultItem) -> Bool {
         var kept = kept
         if user == nil { kept.user = nil }
-        return kept == self
+        return kept.isSame(as: self)
     }
+
+    /// Whether it is another byte for byte: two users are two also where their names are one to Unicode.
+    fileprivate func isSame(as other: VaultItem) -> Bool { self == other && texts == other.texts }
+
+    private var texts: [ExactText?] { [realm, user].map { $0.map { ExactText($0) } } }
 }
