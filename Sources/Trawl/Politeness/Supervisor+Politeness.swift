@@ -59,12 +59,19 @@ extension Supervisor {
 
     /// Leaves a host alone for as long as it asks for.
     private mutating func heed(_ fields: FieldLines, _ fetch: RunningFetch) {
+        guard let rest = rest(askedForBy: fields) else { return }
+        hosts.queues.snooze(fetch.engine.origin, until: now.advanced(by: rest))
+    }
+
+    /// For how long a host is left alone that asks for it, with a status of which that is the meaning; nil when it does
+    /// not, or nobody heeds it.
+    func rest(askedForBy fields: FieldLines) -> Duration? {
         guard configuration.politeness.respectsRetryAfter,
             let wait = RetryAfter.wait(
                 in: fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
             wait > .zero
-        else { return }
-        hosts.queues.snooze(fetch.engine.origin, until: now.advanced(by: wait))
+        else { return nil }
+        return wait
     }
 
     /// Fails the fetches that wait for hosts that are given up.

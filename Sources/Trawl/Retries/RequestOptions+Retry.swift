@@ -16,7 +16,9 @@ extension RequestOptions {
         /// How many attempts may follow the first; 0 is none.
         public var count: Int
         /// No attempt starts later than this after the first did, not counting the time for which the fetch was
-        /// suspended or the program decided; nil is no bound.
+        /// suspended or the program decided; nil is no bound. One that would have to, since its host is left alone for
+        /// longer, say, is not waited for: what the last one came to is the answer. Where that was a response that had
+        /// been passed over by then, the fetch fails with ``FetchError/Code/timeout``.
         public var longestTime: Duration?
         /// The same wait each time; nil lets waits double.
         public var delay: Duration?

@@ -7,6 +7,9 @@ import TrawlSupervision
 
 /// Attempts that failed and are made again, by the rules of `RetryPolicy`; and fetches that wait for a time.
 extension Supervisor {
+    /// How long an attempt whose own wait is over may take to come to a worker, where there is a longest time.
+    private static let moment = Duration.milliseconds(100)
+
     // MARK: Deciding
 
     /// Whether the next hop's response may turn out not to be the answer, because of its status: then its worker asks.
@@ -20,9 +23,10 @@ extension Supervisor {
     mutating func triesAgain(after head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
         guard head.status >= 400, let attempts = fetch.engine.attemptsLeft else { return false }
         let wait = RetryAfter.wait(in: head.fields, now: WallClock.time(), longest: attempts.policy.longestRetryAfter)
+        let holdOff = holdOff(of: fetch, attempts, after: head)
         let verdict = attempts.verdict(
             after: .response(status: head.status, retryAfter: wait), isIdempotent: fetch.engine.method.isIdempotent,
-            at: now, random: .random(in: 0...1, using: &random))
+            at: now, holdOff: holdOff, random: .random(in: 0...1, using: &random))
         guard case .retry(let delay) = verdict else { return false }
         attempts.wait = delay
         return true
@@ -38,9 +42,10 @@ extension Supervisor {
         if goesOnTrying(fetch) { return true }
         guard let attempts = fetch.engine.attemptsLeft, !fetch.engine.hasDeliveredPart(status) else { return false }
         let kind = failure.retryKind(status: status, isOutOfTime: isOutOfTime(fetch))
+        let holdOff = holdOff(of: fetch, attempts)
         let verdict = attempts.verdict(
             after: .failure(kind, requestWasSent: failure.requestSent), isIdempotent: fetch.engine.method.isIdempotent,
-            at: now, random: .random(in: 0...1, using: &random))
+            at: now, holdOff: holdOff, random: .random(in: 0...1, using: &random))
         guard case .retry(let delay) = verdict else { return false }
         tryAgain(fetch, attempts, after: delay, nil, FetchError(failure, fetch: fetch))
         return true
@@ -55,6 +60,28 @@ extension Supervisor {
         }
         tryAgain(fetch, attempts, after: delay, (fetch.engine.head?.status).map { Int($0) }, nil)
         return true
+    }
+
+    /// For how long nothing begins at the host that the next attempt goes to, as far as is known: it asked for that, it
+    /// failed too often, or its requests keep a distance. Zero where it makes no difference.
+    ///
+    /// - Parameter head: That of the response in flight, when it decides.
+    private mutating func holdOff(
+        of fetch: RunningFetch, _ attempts: Attempts, after head: TrawlHTTP.ResponseHead? = nil
+    ) -> Duration {
+        guard attempts.policy.longestTime != nil else { return .zero }
+        let host = hosts.retain(hostKey(of: beginsAnew(fetch, attempts) ? fetch.home : fetch.engine.target.origin))
+        defer { hosts.release(host) }
+        let isEnding = head != nil && host == fetch.engine.origin
+        let known = hosts.queues.holdOff(of: host, at: now, isEnding: isEnding)
+        guard isEnding, let head, case .origin = RetryAfter.reach(of: head.status) else { return known }
+        // It is left alone once its response is over.
+        return max(known, rest(askedForBy: head.fields) ?? .zero)
+    }
+
+    /// Whether the next attempt begins with the first request, and not where the last one failed.
+    private func beginsAnew(_ fetch: RunningFetch, _ attempts: Attempts) -> Bool {
+        fetch.plan.method.isIdempotent || attempts.policy.repeatsAnyMethod
     }
 
     /// Whether the time of the whole fetch, and not that of an attempt, is over.
@@ -73,20 +100,47 @@ extension Supervisor {
         guard case .no = closing else {
             return answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
         }
+        let failure = error ?? .noAttemptInTime(fetch, after: status)
+        // Its own wait was found to fit in.
+        let end = attempts.end.map { max($0, now.advanced(by: delay).advanced(by: Self.moment)) }
+        let holdOff = holdOff(of: fetch, attempts)
+        // A circuit may have opened at the end of a response that was not the answer.
+        if let end, now.advanced(by: holdOff) > end { return answer(fetch, with: .failure(failure)) }
         attempts.failed += 1
         countRetry(of: fetch)
         fetch.channel?.post(
             .retrying(FailedAttempt(number: attempts.failed, status: status, error: error, delay: delay)))
         // The way there may be another one by now. What must not be done twice is not: the fetch goes on where it
         // failed.
-        if fetch.plan.method.isIdempotent || attempts.policy.repeatsAnyMethod { rewind(fetch) }
+        if beginsAnew(fetch, attempts) { rewind(fetch) }
         fetch.engine.isSuspect = false
         // The first of several proxies is tried first again.
         fetch.engine.way = nil
         // What is stored may be that failure.
         fetch.engine.passesStoreOver = true
         endExchange(of: fetch)
+        if let end {
+            attempts.failure = failure
+            limitWait(of: fetch, until: end)
+        }
         park(fetch, until: now.advanced(by: delay))
+    }
+
+    /// An attempt has begun: the time in which it had to counts no more.
+    mutating func endWait(for attempts: Attempts, of fetch: RunningFetch) {
+        guard attempts.failure != nil else { return }
+        attempts.failure = nil
+        endExchange(of: fetch)
+    }
+
+    /// What a fetch whose deadline is over came to, where it has waited for its next attempt in vain.
+    func failureInWaiting(of fetch: RunningFetch) -> FetchError? {
+        guard let attempts = fetch.engine.retries, let failure = attempts.failure,
+            fetch.engine.deadline != fetch.engine.wholeDeadline
+        else { return nil }
+        // There was no further one.
+        attempts.failed -= 1
+        return failure
     }
 
     /// Makes the first hop of a fetch the next one again.
@@ -136,6 +190,16 @@ extension RunningFetch.EngineState {
     /// - Parameter status: Of the final head, when there was one.
     fileprivate func hasDeliveredPart(_ status: UInt16?) -> Bool {
         delivered > 0 || isPaced && status != nil
+    }
+}
+
+extension FetchError {
+    /// A response was not to be the answer, and nothing of it is left when there is no further attempt all the same.
+    fileprivate static func noAttemptInTime(_ fetch: RunningFetch, after status: Int?) -> FetchError {
+        let response = status.map { "the status was \($0), and " } ?? ""
+        return FetchError(
+            .timeout, response + "no further attempt could begin in the time for attempts",
+            url: fetch.engine.target.text, isRetryable: fetch.engine.method.isIdempotent)
     }
 }
 

@@ -62,9 +62,20 @@ extension HostQueues {
     }
 
     /// Whether the hops of a host keep a distance.
-    package func hasDelay(of host: UInt32) -> Bool {
-        guard host < hosts.count, hosts[Int(host)].manners != Link.none else { return !politeness.delay.isNone }
-        return !(manners[Int(hosts[Int(host)].manners)].ownDelay ?? politeness.delay).isNone
+    package func hasDelay(of host: UInt32) -> Bool { !delay(of: host).isNone }
+
+    /// For how long no hop of a host starts from now on, as far as that is known; zero for one that is given up, too.
+    ///
+    /// - Parameter isEnding: Whether a hop of it is just about to end: its distance counts from there.
+    package func holdOff(of host: UInt32, at now: MonotonicInstant, isEnding: Bool = false) -> Duration {
+        let known = wakeUps.time(of: host).map { max(.zero, now.duration(to: $0)) } ?? .zero
+        let delay = delay(of: host)
+        return isEnding && delay.basis == .end ? max(known, delay.least) : known
+    }
+
+    private func delay(of host: UInt32) -> StartDelay {
+        guard host < hosts.count, hosts[Int(host)].manners != Link.none else { return politeness.delay }
+        return manners[Int(hosts[Int(host)].manners)].ownDelay ?? politeness.delay
     }
 
     // MARK: Giving up

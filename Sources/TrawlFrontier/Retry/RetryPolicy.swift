@@ -93,9 +93,11 @@ package struct RetryPolicy: Sendable, Hashable {
     ///   - attempts: How many were made, this one included.
     ///   - elapsed: The time since the first of them started.
     ///   - isIdempotent: Whether doing the request twice means the same as once (RFC 9110 §9.2.2).
+    ///   - holdOff: For how long nothing may begin where the next attempt goes, whatever its own wait is.
     ///   - random: From 0 to 1, for the wait.
     package func verdict(
-        after ending: Ending, attempts: Int, elapsed: Duration, isIdempotent: Bool, random: Double
+        after ending: Ending, attempts: Int, elapsed: Duration, isIdempotent: Bool, holdOff: Duration = .zero,
+        random: Double
     ) -> Verdict {
         var wait: Duration?
         var wasSent = true
@@ -110,7 +112,9 @@ package struct RetryPolicy: Sendable, Hashable {
         guard isIdempotent || repeatsAnyMethod || !wasSent else { return .stop(.notRepeatable) }
         guard attempts <= retries else { return .stop(.noneLeft) }
         let delay = wait ?? fixedDelay ?? backoff.delay(afterFailures: attempts, random: random)
-        if let longestTime, elapsed >= longestTime || delay > longestTime - elapsed { return .stop(.outOfTime) }
+        if let longestTime, elapsed >= longestTime || max(delay, holdOff) > longestTime - elapsed {
+            return .stop(.outOfTime)
+        }
         return .retry(after: delay)
     }
 

@@ -205,6 +205,78 @@ struct RetryTests {
         }
     }
 
+    @Test("an attempt whose host asked for more rest than the longest time leaves is not waited for")
+    func restingHost() async throws {
+        let origin = try ScriptedOrigin { .init($0.number < 2 ? 503 : 200, "no \($0.number)", [("Retry-After", "60")]) }
+        defer { origin.stop() }
+        try await withTestCoordinator { coordinator in
+            var request = Self.request(origin.url("/a"), 3)
+            // Its own wait would be short.
+            request.options.retry.longestRetryAfter = .milliseconds(20)
+            request.options.retry.longestTime = .seconds(30)
+            let response = try await coordinator.send(request)
+            let text = try response.text()
+            #expect(response.status == 503 && text == "no 1" && response.retryCount == 0)
+        }
+        #expect(origin.seen().count == 1)
+    }
+
+    @Test(
+        "an attempt that an open circuit keeps from its host for longer than the longest time is given up at once",
+        arguments: ["status", "truncated"])
+    func openCircuit(ending: String) async throws {
+        let origin = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer(ending == "status" ? 503 : 200, "no")
+            if ending == "truncated" { answer.announced = 100 }
+            return answer
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator {
+            var circuit = HostPoliteness.Circuit()
+            circuit.failuresInRow = 1
+            circuit.firstPause = .seconds(600)
+            $0.politeness.circuit = circuit
+        } _: { coordinator in
+            var request = Self.request(origin.url("/a"), 3)
+            request.options.retry.longestTime = .seconds(60)
+            let course = await Self.follow(coordinator.start(request))
+            // A status decides by its head, before the circuit opens.
+            let expected: FetchError.Code = ending == "status" ? .timeout : .truncated
+            #expect(course.code == expected, "\(course)")
+            #expect(course.retries.isEmpty && course.ends.count == 1)
+        }
+        #expect(origin.seen().count == 1)
+    }
+
+    @Test("an attempt that waits behind others of its host is given up when the longest time is over")
+    func crowdedHost() async throws {
+        let (first, last) = (Occasion(), Occasion())
+        let origin = try ScriptedOrigin { request in
+            let isTried = request.target == "/a"
+            (isTried ? first : last).wait()
+            return .init(isTried ? 503 : 200)
+        }
+        defer { origin.stop() }
+        defer { last.open() }
+        try await withTestCoordinator {
+            $0.connectionsPerHost = 1
+        } _: { coordinator in
+            var request = Self.request(origin.url("/a"), 3)
+            request.options.retry.longestTime = .seconds(5)
+            let tried = coordinator.start(request)
+            #expect(await eventually { origin.seen("/a").count == 1 })
+            // It has the host's only place before the next attempt begins.
+            let other = coordinator.start(Request(origin.url("/b")))
+            first.open()
+            let course = await Self.follow(tried)
+            #expect(course.code == .timeout && course.retries.map(\.status) == [503], "\(course)")
+            last.open()
+            let status = try await other.response.status
+            #expect(status == 200)
+        }
+        #expect(origin.seen("/a").count == 1)
+    }
+
     @Test("a lost connection is tried again")
     func lost() async throws {
         let origin = try ScriptedOrigin { $0.number < 3 ? .nothing : .init(200, "yes") }

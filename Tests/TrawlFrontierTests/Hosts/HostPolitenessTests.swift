@@ -69,6 +69,21 @@ struct HostPolitenessTests {
         }
     }
 
+    @Test("for how long a host is held back is known, also what its distance adds when a hop ends")
+    func holdOff() {
+        var queues = HostQueues(Politeness(delay: StartDelay(.seconds(2))))
+        #expect(queues.holdOff(of: 0, at: at(1)) == .zero)
+        #expect(queues.holdOff(of: 0, at: at(1), isEnding: true) == .seconds(2))
+        queues.enqueue(1, host: 0)
+        #expect(drain(&queues, at: at(1)) == [1])
+        queues.snooze(0, until: at(8))
+        #expect(queues.holdOff(of: 0, at: at(3), isEnding: true) == .seconds(5))
+        #expect(queues.holdOff(of: 0, at: at(7), isEnding: true) == .seconds(2))
+        queues.returned(0, at: at(3))
+        #expect(queues.holdOff(of: 0, at: at(3)) == .seconds(5))
+        #expect(queues.holdOff(of: 0, at: at(9)) == .zero)
+    }
+
     @Test("a hop that comes late waits for the delay too")
     func delayOfEmptyHost() {
         var queues = HostQueues(Politeness(delay: StartDelay(.seconds(2))))

@@ -104,6 +104,18 @@ struct RetryPolicyTests {
         #expect(verdict(policy, response(503, .zero), elapsed: .seconds(1 << 50)) == .stop(.outOfTime))
     }
 
+    @Test("nor does one start after it whose host is held back for longer than its own wait is")
+    func heldBack() {
+        func verdict(_ longestTime: Duration?, _ holdOff: Duration) -> RetryPolicy.Verdict {
+            RetryPolicy(retries: 9, longestTime: longestTime).verdict(
+                after: response(500), attempts: 1, elapsed: .seconds(4), isIdempotent: true, holdOff: holdOff,
+                random: 1)
+        }
+        #expect(verdict(.seconds(10), .seconds(6)) == .retry(after: .seconds(1)))
+        #expect(verdict(.seconds(10), .milliseconds(6001)) == .stop(.outOfTime))
+        #expect(verdict(nil, .seconds(1 << 40)) == .retry(after: .seconds(1)))
+    }
+
     @Test("whatever happens, it comes to an end")
     func ends() {
         var random = SeededGenerator(seed: 4)

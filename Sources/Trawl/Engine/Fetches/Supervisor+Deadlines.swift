@@ -22,6 +22,11 @@ extension Supervisor {
         limitTime(of: fetch, to: limit, until: deadline)
     }
 
+    /// The next attempt has to begin before that.
+    mutating func limitWait(of fetch: RunningFetch, until end: MonotonicInstant) {
+        limitTime(of: fetch, to: fetch.engine.limitLength, until: end)
+    }
+
     /// The exchange that an earlier hop of the same fetch began goes on.
     mutating func goOnExchanging(_ fetch: RunningFetch, until deadline: MonotonicInstant?) {
         fetch.engine.exchange = .own
@@ -99,7 +104,7 @@ extension Supervisor {
             }
             // A worker that has the hop knows what is stored.
             if fetch.engine.life.activeLease == nil, fallsBack(fetch) { continue }
-            conclude(fetch, .tookTooLong(fetch))
+            conclude(fetch, failureInWaiting(of: fetch) ?? .tookTooLong(fetch))
         }
         deadlines.compact(living: fetches.count) { fetches[$0] != nil }
     }

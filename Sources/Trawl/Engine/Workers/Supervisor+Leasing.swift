@@ -95,6 +95,7 @@ extension Supervisor {
         if let retries = fetch.engine.retries {
             retries.wait = nil
             if retries.startedAt == nil { retries.startedAt = now }
+            endWait(for: retries, of: fetch)
         }
         startExchange(of: fetch)
         if !fetch.engine.followers.isEmpty { limitHeadWait(for: grant.id, of: fetch) }
