@@ -14,7 +14,8 @@ public final class NetworkMonitor: Sendable {
     private let watch: NetworkWatch
 
     /// Begins to watch. Where the system does not tell, as in some sandboxes, the status stays
-    /// ``NetworkPath/Status/unknown``.
+    /// ``NetworkPath/Status/unknown``; where it does not for a moment, for want of descriptors say, it does so until
+    /// somebody asks again, by ``path``, ``paths`` or ``check()``.
     public init(_ settings: Settings = Settings()) {
         watch = NetworkWatch(settings)
     }
@@ -43,7 +44,8 @@ public final class NetworkMonitor: Sendable {
         /// Interfaces on which bytes cost money; one that ends with `*` is the beginning of a name. Default `wwan*` and
         /// `ppp*`.
         public var meteredInterfaces = ["wwan*", "ppp*"]
-        /// A connection that is tried whenever the way has changed; nil is none, which is the default.
+        /// A connection that is tried whenever the way has changed, and again as long as it fails; nil is none, which is
+        /// the default.
         public var probe: Probe?
 
         /// The defaults.

@@ -1,7 +1,10 @@
+import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 
 /// What a `NetworkMonitor` does: one thread that waits for the kernel's news and tells those who follow.
+///
+/// Where it cannot be started, for want of descriptors say, nothing is known, and each who asks tries once more.
 final class NetworkWatch: Sendable {
     private struct State {
         var path = NetworkPath.unknown
@@ -10,14 +13,33 @@ final class NetworkWatch: Sendable {
         var isStopped = false
         /// Whether somebody wants another look.
         var isAsked = false
-        /// Whether there is a thread that tells.
-        var isWatched = false
+        /// Whether somebody is starting the thread that tells.
+        var isBeginning = false
+        /// Wakes that thread; nil as long as there is none.
+        var wakeUp: WakeUp?
     }
 
     private struct Observer {
         /// What it was told last.
         var told: NetworkPath?
         let tell: @Sendable (NetworkPath) -> Void
+    }
+
+    /// What the thread asks, and waits at.
+    ///
+    /// `@unchecked Sendable`: made by one thread, and from then on the watch's alone.
+    private final class Means: @unchecked Sendable {
+        let wakeUp: WakeUp
+        let poller: Poller
+        let table: RouteTable
+
+        init() throws(SystemError) {
+            wakeUp = try WakeUp()
+            poller = try Poller()
+            table = try RouteTable()
+            try poller.add(wakeUp.rawValue, token: Token.wakeUp, interest: .read)
+            try poller.add(table.rawValue, token: Token.changes, interest: .read)
+        }
     }
 
     private enum Token {
@@ -27,55 +49,70 @@ final class NetworkWatch: Sendable {
 
     /// The least time between two looks: many changes come together, and a busy router has them all the time.
     private static let distance = Duration.milliseconds(50)
+    /// How long after a look or a probe that failed the next one is.
+    private static let pause = Backoff(first: .seconds(1), longest: .seconds(60), jitter: .none)
 
     private let settings: NetworkMonitor.Settings
     private let state = Guarded(State())
-    private let wakeUp: WakeUp?
 
     /// Begins to watch. Without a probe the way is known when this returns.
     init(_ settings: NetworkMonitor.Settings) {
         self.settings = settings
-        wakeUp = try? WakeUp()
-        guard let wakeUp, let poller = try? Poller(), let table = try? RouteTable(), let ways = try? table.ways(),
-            (try? poller.add(wakeUp.rawValue, token: Token.wakeUp, interest: .read)) != nil,
-            (try? poller.add(table.rawValue, token: Token.changes, interest: .read)) != nil
-        else { return }
-        let path = path(ways)
-        if settings.probe == nil || path.status == .none {
-            state.withLock { $0.path = path }
-        } else {
-            state.withLock { $0.isAsked = true }
-            wakeUp.signal()
+        begin()
+    }
+
+    /// Begins to watch, unless somebody does, or has.
+    private func begin() {
+        let isWanted = state.withLock { state in
+            guard state.wakeUp == nil, !state.isBeginning, !state.isStopped else { return false }
+            state.isBeginning = true
+            return true
         }
-        let hand = Handover(table)
-        state.withLock { $0.isWatched = true }
+        guard isWanted else { return }
+        defer { state.withLock { $0.isBeginning = false } }
+        guard let means = try? Means() else { return }
+        let path = (try? means.table.ways()).map { self.path($0) }
+        state.withLock { state in
+            if let path, settings.probe == nil || path.status == .none {
+                state.path = path
+            } else {
+                state.isAsked = true
+            }
+        }
         do throws(SystemError) {
             // The thread keeps the watch until it is stopped.
-            _ = try NamedThread.start(name: "trawl-network") { self.run(hand.table, poller, wakeUp) }
+            _ = try NamedThread.start(name: "trawl-network") { self.run(means) }
         } catch {
-            state.withLock { $0 = State() }
+            return state.withLock { ($0.path, $0.isAsked) = (.unknown, false) }
         }
+        state.withLock { $0.wakeUp = means.wakeUp }
+        // Who follows already is to be told, and it may have been stopped meanwhile.
+        means.wakeUp.signal()
     }
 
     /// What is known now.
-    var path: NetworkPath { state.withLock { $0.path } }
+    var path: NetworkPath {
+        begin()
+        return state.withLock { $0.path }
+    }
 
     /// Tells the path there is, and each new one, in their order.
     ///
-    /// - Parameter tell: Called on the watch's thread.
+    /// - Parameter tell: Called on the watch's thread, and on this one when there is none.
     /// - Returns: What the observer is forgotten by.
     func observe(_ tell: @escaping @Sendable (NetworkPath) -> Void) -> UInt64 {
-        let (number, isWatched) = state.withLock { state in
-            guard !state.isStopped else { return (UInt64(0), false) }
+        begin()
+        let (isStopped, isWatched) = state.withLock { ($0.isStopped, $0.wakeUp != nil) }
+        if isStopped { return 0 }
+        // Before the thread may know of it.
+        if !isWatched { tell(.unknown) }
+        let (number, wakeUp) = state.withLock { state in
+            guard !state.isStopped else { return (UInt64(0), WakeUp?.none) }
             state.lastNumber += 1
-            state.observers[state.lastNumber] = Observer(tell: tell)
-            return (state.lastNumber, state.isWatched)
+            state.observers[state.lastNumber] = Observer(told: isWatched ? nil : .unknown, tell: tell)
+            return (state.lastNumber, state.wakeUp)
         }
-        if isWatched {
-            wakeUp?.signal()
-        } else if number != 0 {
-            tell(.unknown)
-        }
+        wakeUp?.signal()
         return number
     }
 
@@ -85,16 +122,20 @@ final class NetworkWatch: Sendable {
     }
 
     func check() {
-        state.withLock { $0.isAsked = true }
+        begin()
+        let wakeUp = state.withLock { state in
+            state.isAsked = true
+            return state.wakeUp
+        }
         wakeUp?.signal()
     }
 
     /// Tells nobody anything any more.
     func stop() {
-        let observers = state.withLock { state in
+        let (observers, wakeUp) = state.withLock { state in
             state.isStopped = true
             defer { state.observers = [:] }
-            return state.observers
+            return (state.observers, state.wakeUp)
         }
         // What observers hold is let go of outside of the lock.
         withExtendedLifetime(observers) {}
@@ -103,42 +144,57 @@ final class NetworkWatch: Sendable {
 
     // MARK: - The thread
 
-    private func run(_ table: RouteTable, _ poller: Poller, _ wakeUp: WakeUp) {
+    private func run(_ means: Means) {
         var isDue = false
         var lookedAt = MonotonicClock.now()
         var probed: RouteTable.Ways?
+        // When what failed is tried again, and how often in a row it did.
+        var again: MonotonicInstant?
+        var failures = 0
         while true {
-            let next = isDue ? lookedAt.advanced(by: Self.distance) : nil
+            let next = isDue ? lookedAt.advanced(by: Self.distance) : again
             var tokens: Set<UInt64> = []
             // Only a mistake of ours makes epoll fail.
-            guard (try? poller.wait(until: next, at: MonotonicClock.now()) { tokens.insert($0.token) }) != nil else {
-                return
-            }
+            guard (try? means.poller.wait(until: next, at: MonotonicClock.now()) { tokens.insert($0.token) }) != nil
+            else { return }
             let hasChanges = tokens.contains(Token.changes)
-            wakeUp.drain()
+            means.wakeUp.drain()
             tell()
             let (isStopped, isAsked) = state.withLock { state in
                 defer { state.isAsked = false }
                 return (state.isStopped, state.isAsked)
             }
             if isStopped { return }
-            if hasChanges { table.drain() }
-            if isAsked { probed = nil }
-            isDue = isDue || hasChanges || isAsked
-            guard isDue, lookedAt.duration(to: MonotonicClock.now()) >= Self.distance || isAsked else { continue }
+            if hasChanges { means.table.drain() }
+            let now = MonotonicClock.now()
+            let isAgain = again.map { $0 <= now } ?? false
+            isDue = isDue || hasChanges || isAsked || isAgain
+            guard isDue, lookedAt.duration(to: now) >= Self.distance || isAsked else { continue }
             isDue = false
-            lookedAt = MonotonicClock.now()
-            guard let ways = try? table.ways() else { continue }
+            lookedAt = now
+            guard let ways = try? means.table.ways() else {
+                failures += 1
+                again = MonotonicClock.now().advanced(by: Self.pause.delay(afterFailures: failures, random: 1))
+                continue
+            }
             var found = path(ways)
-            if let probe = settings.probe, found.status != .none {
-                // The same way again: nothing is tried anew.
-                if ways == probed { continue }
-                if !ConnectionProbe.reaches(probe.host, port: probe.port, within: probe.timeout) {
-                    found = found.leadingNowhere
-                }
-                probed = ways
+            guard let probe = settings.probe, found.status != .none else {
+                (probed, again, failures) = (nil, nil, 0)
+                note(found)
+                continue
+            }
+            let isNew = ways != probed
+            // The same way again: nothing is tried anew before its time.
+            guard isNew || isAsked || isAgain else { continue }
+            if isNew { failures = 0 }
+            probed = ways
+            if ConnectionProbe.reaches(probe.host, port: probe.port, within: probe.timeout) {
+                (again, failures) = (nil, 0)
             } else {
-                probed = nil
+                // Nowhere, or there was nothing to try it with: either may pass without any news from the kernel.
+                found = found.leadingNowhere
+                failures += 1
+                again = MonotonicClock.now().advanced(by: Self.pause.delay(afterFailures: failures, random: 1))
             }
             note(found)
         }
@@ -163,11 +219,5 @@ final class NetworkWatch: Sendable {
         NetworkPath(
             ipv4Interface: ways.ipv4?.interface, ipv6Interface: ways.ipv6?.interface,
             meteredInterfaces: settings.meteredInterfaces)
-    }
-
-    /// `@unchecked Sendable`: made by one thread, and from then on the watch's alone.
-    private final class Handover: @unchecked Sendable {
-        let table: RouteTable
-        init(_ table: RouteTable) { self.table = table }
     }
 }

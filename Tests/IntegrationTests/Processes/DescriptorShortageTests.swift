@@ -20,6 +20,26 @@ struct DescriptorShortageTests {
         await #expect(processExitsWith: .success) { try await Self.waitForFiles() }
     }
 
+    @Test("the network is watched as soon as there are descriptors for that, and who follows it already is told")
+    func network() async {
+        await #expect(processExitsWith: .success) { try await Self.watchNetwork() }
+    }
+
+    private static func watchNetwork() async throws {
+        try await Self.limitDescriptors()
+        let held = Self.takeAll()
+        let monitor = NetworkMonitor()
+        var paths = monitor.paths.makeAsyncIterator()
+        let first = await paths.next()
+        for descriptor in held { close(descriptor) }
+        expectInChild(first?.status == .unknown, "\(String(describing: first))")
+        // Whatever it is here: it is known.
+        let path = monitor.path
+        expectInChild(path.status != .unknown, "\(path)")
+        let next = path.status == .unknown ? nil : await paths.next()
+        expectInChild(next == path, "\(String(describing: next))")
+    }
+
     private static func waitForFiles() async throws {
         let origin = try LoopbackOriginProcess()
         defer { origin.stop() }
