@@ -155,23 +155,21 @@ package struct CookieJar: Sendable {
         if let group = places[key],
             groups[group].cookies.count > limits.perDomain || groups[group].bytes > limits.bytesPerDomain
         {
-            let candidates = candidates(of: group, isCrowded: true, first: 0, at: now)
-            let excess = CookieRules.excess(candidates, keeping: limits.lowWater, bytes: limits.lowWaterBytes)
-            remove(Set(excess), from: group)
+            remove(Set(CookieRules.excess(ofDomain: candidates(of: group, first: 0, at: now), limits)), from: group)
         }
         guard count > limits.highWater else { return }
-        var candidates: [EvictionCandidate] = []
-        candidates.reserveCapacity(count)
+        var domains: [[EvictionCandidate]] = []
         var owners: [(group: Int, first: Int)] = []
+        var first = 0
         for group in groups.indices where !groups[group].cookies.isEmpty {
-            owners.append((group, candidates.count))
-            let isCrowded = groups[group].cookies.count > limits.crowded
-            candidates += self.candidates(of: group, isCrowded: isCrowded, first: candidates.count, at: now)
+            owners.append((group, first))
+            domains.append(candidates(of: group, first: first, at: now))
+            first += groups[group].cookies.count
         }
-        let excess = CookieRules.excess(candidates, keeping: limits.total).sorted()
+        let excess = CookieRules.excess(ofAll: domains, limits).sorted()
         var next = 0
-        for (index, owner) in owners.enumerated() {
-            let end = index + 1 < owners.count ? owners[index + 1].first : candidates.count
+        for owner in owners {
+            let end = owner.first + groups[owner.group].cookies.count
             var gone: Set<Int> = []
             while next < excess.count, excess[next] < end {
                 gone.insert(excess[next] - owner.first)
@@ -181,9 +179,9 @@ package struct CookieJar: Sendable {
         }
     }
 
-    private func candidates(of group: Int, isCrowded: Bool, first: Int, at now: WallTime) -> [EvictionCandidate] {
+    private func candidates(of group: Int, first: Int, at now: WallTime) -> [EvictionCandidate] {
         groups[group].cookies.enumerated().map { index, cookie in
-            cookie.withView { EvictionCandidate($0, place: first + index, isCrowded: isCrowded, at: now) }
+            cookie.withView { EvictionCandidate($0, place: first + index, at: now) }
         }
     }
 

@@ -48,8 +48,8 @@ package struct EvictionCandidate: Sendable, Hashable {
     package var isExpired: Bool
     /// Whether it is for secure connections.
     package var isSecure: Bool
-    /// Whether its domain has more cookies than it should.
-    package var isCrowded: Bool
+    /// Whether its domain has more cookies than it should; `CookieRules.excess` knows.
+    var isCrowded = false
     /// When it was last sent or set.
     package var lastAccess: WallTime
     /// When it was made, and its order among those of that time.
@@ -58,10 +58,9 @@ package struct EvictionCandidate: Sendable, Hashable {
     package var order: UInt64
 
     /// What counts of a cookie.
-    package init(_ cookie: CookieView, place: Int, isCrowded: Bool, at now: WallTime) {
+    package init(_ cookie: CookieView, place: Int, at now: WallTime) {
         self.place = place
         length = cookie.record.count
-        self.isCrowded = isCrowded
         isExpired = cookie.isExpired(at: now)
         isSecure = cookie.flags.contains(.secure)
         lastAccess = cookie.lastAccess
@@ -83,9 +82,32 @@ package struct EvictionCandidate: Sendable, Hashable {
 }
 
 extension CookieRules {
-    /// The places of those that have to go so that no more than `count` are left, of no more than so many bytes: all
-    /// whose time is over, and as many others as it takes, in the order in which they go.
-    package static func excess(
+    /// The places of those that have to go of one domain that has too many cookies, or too many bytes of them: all whose
+    /// time is over, and as many others as it takes, in the order in which they go.
+    ///
+    /// Such a domain has more than it should, however few cookies its bytes are in: those that are not secure go first.
+    package static func excess(ofDomain candidates: [EvictionCandidate], _ limits: CookieLimits) -> [Int] {
+        excess(crowded(candidates), keeping: limits.lowWater, bytes: limits.lowWaterBytes)
+    }
+
+    /// The places of those that have to go when there are too many in all, likewise: first of domains with more than
+    /// `crowded`.
+    ///
+    /// - Parameter domains: The cookies of each.
+    package static func excess(ofAll domains: [[EvictionCandidate]], _ limits: CookieLimits) -> [Int] {
+        excess(domains.flatMap { $0.count > limits.crowded ? crowded($0) : $0 }, keeping: limits.total)
+    }
+
+    private static func crowded(_ candidates: [EvictionCandidate]) -> [EvictionCandidate] {
+        candidates.map { candidate in
+            var candidate = candidate
+            candidate.isCrowded = true
+            return candidate
+        }
+    }
+
+    /// The places of those that have to go so that no more than `count` are left, of no more than so many bytes.
+    static func excess(
         _ candidates: [EvictionCandidate], keeping count: Int, bytes: Int = .max
     ) -> [Int] {
         let sorted = candidates.sorted { $0.goesBefore($1) }

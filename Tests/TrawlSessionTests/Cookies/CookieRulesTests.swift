@@ -210,9 +210,9 @@ struct CookieRulesTests {
             let cookie = Cookie(
                 name: [97], value: [], domain: "a.org", isSecure: secure,
                 expiry: expired ? noon : nil, creation: noon, lastAccess: noon.plus(seconds: access))
-            return try cookie.record(suffixes).withView {
-                EvictionCandidate($0, place: place, isCrowded: crowded, at: noon)
-            }
+            var candidate = try cookie.record(suffixes).withView { EvictionCandidate($0, place: place, at: noon) }
+            candidate.isCrowded = crowded
+            return candidate
         }
         let all =
             (try? [
@@ -227,5 +227,10 @@ struct CookieRulesTests {
         #expect(CookieRules.excess(all, keeping: 100, bytes: 3 * length) == [5, 4, 3, 2])
         #expect(CookieRules.excess(all, keeping: 100, bytes: 3 * length - 1) == [5, 4, 3, 2, 1])
         #expect(CookieRules.excess(all, keeping: 2, bytes: 5 * length) == [5, 4, 3, 2, 1])
+        // A domain with too many bytes has more than it should, be they in few cookies; in all, a number counts.
+        let few = (try? [candidate(0, secure: true, 1), candidate(1, 2), candidate(2, 3)]) ?? []
+        #expect(CookieRules.excess(ofDomain: few, CookieLimits(bytesPerDomain: 2 * length)) == [1, 2])
+        #expect(CookieRules.excess(ofAll: [few], CookieLimits(total: 2, crowded: 3)) == [0])
+        #expect(CookieRules.excess(ofAll: [few], CookieLimits(total: 2, crowded: 2)) == [1])
     }
 }

@@ -280,6 +280,22 @@ struct CookieTableTests {
         }
     }
 
+    @Test("of a domain with few cookies and too many bytes, those that are not secure go first")
+    func bytesSpareSecure() throws {
+        try withState { state in
+            try state.set("s=secret; Secure", from: "https://x.org/", at: noon.plus(seconds: -10))
+            let value = String(repeating: "v", count: 4000)
+            let received = try (0..<80).map { index in
+                try #require(receive("c\(index)=\(value)", from: "http://x.org/"))
+            }
+            try state.perform(.cookies) { (transaction) throws(StoreError) in
+                _ = try CookieTable.store(received, jar: "", at: noon, in: transaction, state: state)
+            }
+            #expect(state.names.count < 80 && !state.names.contains("c0") && state.names.contains("c79"))
+            #expect(state.names.contains("s"))
+        }
+    }
+
     @Test("a flood of one response keeps to the limits too, of each of its domains")
     func flood() throws {
         try withState { state in
