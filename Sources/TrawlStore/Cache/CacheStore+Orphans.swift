@@ -81,8 +81,17 @@ extension CacheStore {
     func sweepIfNeeded() {
         let generation = environment.generation
         pending.withLock { $0.generation = generation }
+        // Whoever else has what was there before, and whatever others have stored since.
+        let isFresh = environment.claimFreshFiles()
         let isAlone = environment.claimSolitude()
-        guard blobs.wasThere, marks.adopt() || isAlone && isNew else { return }
+        guard blobs.wasThere, marks.adopt() || isFresh || isAlone && isNew else { return }
+        sweep()
+    }
+
+    /// Looks for orphans when the files were made anew for who only reads.
+    func sweepIfMadeAnew() {
+        guard environment.claimFreshFiles() else { return }
+        blobs.refresh()
         sweep()
     }
 

@@ -211,8 +211,11 @@ extension CacheStore {
             defer { pending.generation = generation }
             return (pending.generation != generation, !pending.orphans.isEmpty)
         }
-        // With the files of the environment the directory may have gone.
-        if isRebuilt { blobs.refresh() }
+        if isRebuilt {
+            _ = environment.claimFreshFiles()
+            // With the files of the environment the directory may have gone.
+            blobs.refresh()
+        }
         if isRebuilt || effects.leavesFiles { sweep() }
         if hasOrphans { collect() }
     }

@@ -88,6 +88,7 @@ package final class CacheStore: Sendable {
     /// Once; readers of blobs that are open go on.
     package func close() {
         while pending.withLock({ $0.longChanges > 0 }), let writes = pending.withLock({ $0.writes }) { writes.flush() }
+        sweepIfMadeAnew()
         finishSweep()
         // What is removed leads to blobs that go after it.
         for _ in 0..<3 {

@@ -78,6 +78,7 @@ extension Environment {
         }
         guard isInstalled else { return false }
         if next.followsDamage { noteLoss() }
+        if next.isMadeAnew { noteFreshFiles() }
         // The directory may be another one.
         let turn = WriterTurn(in: directory)
         self.turn.withLock { $0 = turn }

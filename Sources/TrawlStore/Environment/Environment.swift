@@ -41,6 +41,7 @@ package final class Environment: Sendable {
     let shared: SharedWords
     private let wasAlone: Guarded<Bool>
     private let loss: Guarded<Bool>
+    private let freshness: Guarded<Bool>
 
     /// Words every thread may read and write.
     ///
@@ -72,6 +73,7 @@ package final class Environment: Sendable {
         turn = Guarded(WriterTurn(in: directory))
         wasAlone = Guarded(opening.wasAlone)
         loss = Guarded(opening.followsDamage)
+        freshness = Guarded(opening.isMadeAnew)
         storeRelease(shared.generation, 1)
     }
 
@@ -118,6 +120,17 @@ package final class Environment: Sendable {
             return wasAlone
         }
     }
+
+    /// Whether this process made the files, for the first time or anew. True once for each time, or for several.
+    package func claimFreshFiles() -> Bool {
+        freshness.withLock { isFresh in
+            defer { isFresh = false }
+            return isFresh
+        }
+    }
+
+    /// Notes that this process made the files.
+    func noteFreshFiles() { freshness.withLock { $0 = true } }
 
     /// Whether this process threw everything away because it was damaged, and nobody has claimed that yet.
     package var hasLostEverything: Bool { loss.withLock { $0 } }

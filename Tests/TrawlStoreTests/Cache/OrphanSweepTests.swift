@@ -81,6 +81,41 @@ struct OrphanSweepTests {
         #expect(marks == [])
     }
 
+    @Test("they go with all records when another process has what was there before", arguments: [0, 4096])
+    func madeAnew(length: Int) throws {
+        var store = try open()
+        #expect(store.put(1, body: body) != nil)
+        store.close()
+        // Removed, or cut short.
+        if length == 0 {
+            #expect(unlink(scratch.cache + "/data.mdb") == 0)
+        } else {
+            #expect(truncate(scratch.cache + "/data.mdb", off_t(length)) == 0)
+        }
+        let other = try GuardFile(directory: scratch.cache, mode: 0o600, patience: .seconds(10))
+        let isAlone = try other.exclusively { () throws(StoreError) in try other.join() }
+        #expect(isAlone)
+        store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        #expect(scratch.blobFiles == [])
+        store.close()
+        #expect(marks == [])
+        withExtendedLifetime(other) {}
+    }
+
+    @Test("they go with all records when a look made the files anew, and nothing was stored since")
+    func madeAnewByReading() throws {
+        let store = try open()
+        #expect(store.put(1, body: body) != nil)
+        #expect(unlink(scratch.cache + "/data.mdb") == 0)
+        // That is seen within a second.
+        waitUntil { store.found(1).isEmpty }
+        #expect(scratch.blobFiles.count == 1)
+        store.close()
+        #expect(scratch.blobFiles == [])
+        #expect(marks == [])
+    }
+
     @Test("after a sweep another one can begin")
     func again() throws {
         try leaveOrphans()

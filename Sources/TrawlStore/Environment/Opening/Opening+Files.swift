@@ -85,6 +85,7 @@ extension Opening {
         }
         if isAlone { WriterTurn.remove(in: directory) }
         opening.followsDamage = followsDamage
+        opening.isMadeAnew = facts == nil
         return opening
     }
 

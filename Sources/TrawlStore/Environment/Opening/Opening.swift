@@ -53,6 +53,8 @@ final class Opening: @unchecked Sendable {
     let wasAlone: Bool
     /// Whether it stands in the place of files that were damaged; set before others have it.
     var followsDamage = false
+    /// Whether it made the files, since there were none, or none that could be used; set before others have it.
+    var isMadeAnew = false
 
     private let descriptor: Int32
     /// The first page of LMDB's lock file.
