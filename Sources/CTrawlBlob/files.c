@@ -79,9 +79,11 @@ void *cblob_list(int32_t directory, int32_t *error) {
     return list;
 }
 
-const char *cblob_list_next(void *list) {
+const char *cblob_list_next(void *list, int32_t *error) {
     for (;;) {
+        errno = 0;
         struct dirent *entry = readdir(list);
+        *error = entry == NULL ? errno : 0;
         if (entry == NULL) {
             return NULL;
         }

@@ -58,8 +58,9 @@ int32_t cblob_unmap(void *address, size_t size);
 
 /// The names of an open directory, which it takes over; NULL with errno kept in `*error`.
 void *cblob_list(int32_t directory, int32_t *error);
-/// The next name, valid until the next call; NULL at the end. `.` and `..` are left out.
-const char *cblob_list_next(void *list);
+/// The next name, valid until the next call; NULL at the end, or with errno kept in `*error`, which is 0 otherwise. `.`
+/// and `..` are left out.
+const char *cblob_list_next(void *list, int32_t *error);
 void cblob_list_end(void *list);
 
 // Words shared by processes; 8-byte aligned. Each stands for itself: but for the one that says so, no order between them

@@ -152,8 +152,8 @@ package final class BlobDirectory: Sendable {
     // MARK: - Sweeping
 
     /// The names of the directories there are that blobs may lie in.
-    var directories: [String] {
-        names(in: ".").filter { $0.utf8.count == 2 && $0.utf8.allSatisfy(Self.isDigit) }
+    func directories() throws(SystemError) -> [String] {
+        try names(in: ".").filter { $0.utf8.count == 2 && $0.utf8.allSatisfy(Self.isDigit) }
     }
 
     /// Whether digests are written with such a digit.
@@ -162,17 +162,17 @@ package final class BlobDirectory: Sendable {
     }
 
     /// The blobs of one of these directories.
-    func digests(in directory: String) -> [ContentDigest] {
+    func digests(in directory: String) throws(SystemError) -> [ContentDigest] {
         var found: [ContentDigest] = []
-        for name in names(in: directory) {
+        for name in try names(in: directory) {
             if let digest = ContentDigest(directory: directory, name: name) { found.append(digest) }
         }
         return found
     }
 
     /// Removes spool files that nobody writes to.
-    func sweepSpools() {
-        for name in names(in: "spool") {
+    func sweepSpools() throws(SystemError) {
+        for name in try names(in: "spool") {
             let path = "spool/" + name
             let opened = cblob_openat(root.rawValue, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
             guard opened >= 0 else { continue }
@@ -183,8 +183,11 @@ package final class BlobDirectory: Sendable {
 
     // MARK: - Beneath
 
-    private func names(in directory: String) -> FileNames {
-        FileNames(cblob_openat(root.rawValue, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0))
+    private func names(in directory: String) throws(SystemError) -> [String] {
+        let opened = cblob_openat(root.rawValue, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        // Something else of that name is no directory of ours.
+        if opened == -ENOTDIR || opened == -ELOOP { return [] }
+        return try Array(FileNames(opened, of: path + "/" + directory))
     }
 
     private func link(_ spool: borrowing SpoolFile, as digest: ContentDigest) -> Int32 {

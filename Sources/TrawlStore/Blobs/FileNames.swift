@@ -1,27 +1,36 @@
 import CTrawlBlob
 import Glibc
+import TrawlPlatform
 
-/// The names in a directory, all read at once; none when it is not there or cannot be read.
+/// The names in a directory, all read at once; none when it is not there.
+///
+/// One that is there and cannot be read is an error: what it holds is not known, and least of all that it holds nothing.
 struct FileNames: Sequence {
     private let names: [String]
 
-    init(in directory: String) {
+    init(in directory: String) throws(SystemError) {
         let opened = cblob_openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
-        self.init(opened)
+        try self.init(opened, of: directory)
     }
 
     /// The names in a directory as `cblob_openat` opened it, or did not; it is closed then.
-    init(_ directory: Int32) {
-        var error: Int32 = 0
-        guard directory >= 0, let list = cblob_list(directory, &error) else {
-            if directory >= 0 { close(directory) }
-            names = []
-            return
+    ///
+    /// - Parameter path: Where it is, for messages.
+    init(_ directory: Int32, of path: String) throws(SystemError) {
+        var found: [String] = []
+        if directory != -ENOENT {
+            guard directory >= 0 else { throw SystemError(errno: -directory, call: "open \(path)") }
+            var error: Int32 = 0
+            guard let list = cblob_list(directory, &error) else {
+                close(directory)
+                throw SystemError(errno: error, call: "fdopendir \(path)")
+            }
+            defer { cblob_list_end(list) }
+            while let name = cblob_list_next(list, &error) { found.append(String(cString: name)) }
+            // One that is removed just now has none any more.
+            if error != 0, error != ENOENT { throw SystemError(errno: error, call: "readdir \(path)") }
         }
-        var names: [String] = []
-        while let name = cblob_list_next(list) { names.append(String(cString: name)) }
-        cblob_list_end(list)
-        self.names = names
+        names = found
     }
 
     func makeIterator() -> IndexingIterator<[String]> { names.makeIterator() }

@@ -154,7 +154,11 @@ extension CacheStore {
             }
             if case .notDone = outcome { return outcome }
         }
-        sweepParts()
+        do throws(SystemError) {
+            try finish(walk)
+        } catch {
+            return CacheOutcome.notDone(.failed(.from(error)))
+        }
         pending.withLock { $0.orphans.removeAll() }
         isDone = true
         return nil

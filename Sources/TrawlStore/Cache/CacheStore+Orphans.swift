@@ -131,8 +131,12 @@ extension CacheStore {
             guard pending.withLock({ $0.sweeps == number }) else { return }
             var next = walk
             if next.advance(in: blobs) { return sweep(next, number) }
-            sweepParts()
-            endSweep(number, isDone: true)
+            do throws(SystemError) {
+                try finish(next)
+                endSweep(number, isDone: true)
+            } catch {
+                endSweep(number, isDone: false)
+            }
         }
     }
 
@@ -171,10 +175,13 @@ extension CacheStore {
     /// How long who closes a store waits for a sweep.
     private static let sweepPatience = Duration.seconds(1)
 
-    /// After all directories.
-    func sweepParts() {
-        blobs.sweepSpools()
-        FreshFile.sweep(directory)
+    /// Removes what never got its name, once all bodies were looked at. Then nothing is left by those that were killed.
+    ///
+    /// - Throws: When a directory could not be read. What lies there is left to the next to open the store.
+    func finish(_ walk: BlobWalk) throws(SystemError) {
+        try blobs.sweepSpools()
+        try FreshFile.sweep(directory)
+        if let failure = walk.failure { throw failure }
         marks.swept()
     }
 

@@ -55,10 +55,10 @@ struct SessionFiles {
     /// Whether the coordinator of a session lives.
     func isAlive(_ id: SessionID) -> Bool { Self.isHeld(path(of: id)) }
 
-    /// Whether there is a file of a session that nobody holds.
+    /// Whether there is a file of a session that nobody holds. Where they cannot be listed, that is seen another time.
     var hasUnheld: Bool {
         var isFound = false
-        forEachPath { path in
+        try? forEachPath { path in
             isFound = !Self.isHeld(path)
             return !isFound
         }
@@ -66,24 +66,31 @@ struct SessionFiles {
     }
 
     /// The first halves of the identifiers of sessions that live.
-    var heldFirstHalves: Set<UInt64> {
+    ///
+    /// - Throws: When they cannot be listed: any may live then.
+    func heldFirstHalves() throws(StoreError) -> Set<UInt64> {
         var held: Set<UInt64> = []
-        forEachPath { path in
-            let name = path.utf8.suffix(2 * SessionID.size)
-            if Self.isHeld(path), let half = Self.firstHalf(name) { held.insert(half) }
-            return true
+        do throws(SystemError) {
+            try forEachPath { path in
+                let name = path.utf8.suffix(2 * SessionID.size)
+                if Self.isHeld(path), let half = Self.firstHalf(name) { held.insert(half) }
+                return true
+            }
+        } catch {
+            throw .from(error)
         }
         return held
     }
 
-    /// Removes files of sessions whose coordinators died before they stored anything, or whose records are purged.
+    /// Removes files of sessions whose coordinators died before they stored anything, or whose records are purged. Those
+    /// that cannot be listed stay.
     ///
     /// - Parameters:
     ///   - afterTwoPurges: Whether they stay the first time, marked by a byte, and go a minute later or more.
     ///   - now: Seconds since 1970; the time when nothing is given.
     func removeDead(afterTwoPurges: Bool = false, at now: Int64? = nil) {
         let now = now ?? Int64(time(nil))
-        forEachPath { path in
+        try? forEachPath { path in
             let file = cblob_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0)
             guard file >= 0 else { return true }
             var (size, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
@@ -113,8 +120,8 @@ struct SessionFiles {
         return UInt64(String(decoding: name.prefix(16), as: UTF8.self), radix: 16)?.bigEndian
     }
 
-    private func forEachPath(_ body: (String) -> Bool) {
-        for name in FileNames(in: directory) {
+    private func forEachPath(_ body: (String) -> Bool) throws(SystemError) {
+        for name in try FileNames(in: directory) {
             if !body(directory + "/" + name) { return }
         }
     }

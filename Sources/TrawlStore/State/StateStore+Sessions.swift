@@ -42,7 +42,7 @@ extension StateStore {
         if changes(of: .cookies) != 0 {
             let removed = try? perform(.cookies) { (transaction) throws(StoreError) in
                 // Nobody commits meanwhile, and what is committed came after its session had begun.
-                let held = sessions.heldFirstHalves
+                let held = try sessions.heldFirstHalves()
                 return try CookieTable.remove(from: nil, in: transaction) {
                     $0.flags.contains(.endsWithSession) && !held.contains($0.session)
                 }

@@ -116,6 +116,31 @@ struct OrphanSweepTests {
         #expect(marks == [])
     }
 
+    @Test(
+        "where a directory may not be looked at, those in the others go, and the next to come begins anew",
+        .enabled(if: geteuid() != 0, "root may do it anyway"))
+    func unreadable() throws {
+        try leaveOrphans()
+        let first = scratch.cache + "/blobs/00"
+        #expect(chmod(first, 0o300) == 0)
+        defer { chmod(first, 0o700) }
+        var store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        let outcome = store.prune()
+        let error = StoreError.system(SystemError(errno: EACCES, call: "open \(first)"))
+        #expect(outcome == .notDone(.failed(error)))
+        store.close()
+        #expect(scratch.blobFiles.count == 1)
+        #expect(marks.count == 1)
+        #expect(chmod(first, 0o700) == 0)
+        #expect(scratch.blobFiles.count == 2)
+        store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        #expect(scratch.blobFiles.count == 1)
+        #expect(marks == [])
+    }
+
     @Test("after a sweep another one can begin")
     func again() throws {
         try leaveOrphans()

@@ -255,6 +255,26 @@ struct StateStoreTests {
         #expect(state.names == ["kept", "p\(dead.first)", "p\(mine.first)"].sorted())
     }
 
+    @Test("where the sessions cannot be listed, none is taken for dead")
+    func unlistedSessions() throws {
+        let state = try StateStore.open(store: store)
+        defer { state.close() }
+        let id = SessionID.make()
+        let session = try state.beginSession(id)
+        let conditions = CookieConditions(session: id.first, endsWithSession: true)
+        try state.set("a=1", from: "http://x.org/", under: conditions)
+        let sessions = store + "/state/sessions"
+        // Through a link they are not looked for.
+        #expect(rename(sessions, sessions + ".there") == 0 && symlink("sessions.there", sessions) == 0)
+        #expect(!state.hasUnheldSession)
+        #expect(state.purgeDeadSessions() == 0)
+        #expect(state.names == ["a"])
+        #expect(unlink(sessions) == 0 && rename(sessions + ".there", sessions) == 0)
+        #expect(state.purgeDeadSessions() == 0)
+        state.endSession(session)
+        #expect(state.names == [])
+    }
+
     @Test("what is stored for a dead session after its cookies were removed is looked for once more")
     func lateCookies() throws {
         let state = try StateStore.open(store: store)

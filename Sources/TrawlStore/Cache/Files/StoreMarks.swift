@@ -45,11 +45,12 @@ final class StoreMarks: Sendable {
 
     /// Takes over what processes left that were killed.
     ///
-    /// - Returns: Whether there was something.
+    /// - Returns: Whether there was something. What cannot be listed now stays for the next to open the store.
     func adopt() -> Bool {
-        state.withLock { state in
+        guard let names = try? FileNames(in: path) else { return false }
+        return state.withLock { state in
             var isFound = false
-            for name in FileNames(in: path) where name != state.own?.name {
+            for name in names where name != state.own?.name {
                 let opened = cblob_openat(AT_FDCWD, path + "/" + name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
                 guard opened >= 0, let file = try? BlobDirectory.adopt(opened, "openat"),
                     FileLock.take(file.rawValue) == 0
