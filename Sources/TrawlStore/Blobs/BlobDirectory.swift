@@ -15,11 +15,14 @@ package final class BlobDirectory: Sendable {
     package let path: String
     /// Whether it was there when it was opened.
     let wasThere: Bool
+    /// Says that something may lie there which nobody refers to.
+    let marks: StoreMarks
 
     /// Opens the directory `blobs` of a store, or makes it.
     package init(in directory: String) throws(SystemError) {
         self.directory = directory
         path = directory + "/blobs"
+        marks = StoreMarks(in: directory)
         wasThere = mkdir(path, 0o700) != 0
         if wasThere, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
         first = try Root(path)
@@ -83,6 +86,8 @@ package final class BlobDirectory: Sendable {
     func makeNamedSpool(
         lock: (Int32) -> Int32 = { FileLock.take($0) }
     ) throws(SystemError) -> SpoolFile {
+        // Should this process be killed, somebody must come to look for the file.
+        marks.mark()
         for _ in 0..<Self.mostNames {
             let name = "spool/\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
             let made = cblob_openat(root.rawValue, name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o400)

@@ -30,11 +30,11 @@ package final class CacheStore: Sendable {
     let tables: CacheTables
     let clock: UseClock
     let directory: String
-    let marks: StoreMarks
     let reserve: DiskReserve
     let pending = Guarded(Pending())
     /// Where bodies are; for a `BodySpool`.
     package let blobs: BlobDirectory
+    var marks: StoreMarks { blobs.marks }
     /// How it was opened.
     package let settings: CacheSettings
 
@@ -48,7 +48,6 @@ package final class CacheStore: Sendable {
         self.directory = directory
         self.settings = settings
         self.blobs = blobs
-        marks = StoreMarks(in: directory)
         reserve = DiskReserve(in: directory)
         clock = UseClock(in: directory, budget: settings.budget)
         tables = CacheTables(settings: settings, clock: clock)

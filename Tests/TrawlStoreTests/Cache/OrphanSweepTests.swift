@@ -81,6 +81,25 @@ struct OrphanSweepTests {
         #expect(marks == [])
     }
 
+    @Test("where files need a name, one goes whose writer was killed before anything long was stored")
+    func killedSpool() throws {
+        var store = try open()
+        #expect(store.put(1, body: [1]) != nil)
+        store.close()
+        do {
+            // It gives up its locks, as one that is killed, and takes no name away.
+            let spool = try BlobDirectory(in: scratch.cache).makeNamedSpool()
+            let isNamed = spool.name != nil
+            #expect(isNamed)
+        }
+        #expect(scratch.files(in: "cache/blobs").count == 1)
+        store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        #expect(scratch.files(in: "cache/blobs") == [])
+        #expect(marks == [])
+    }
+
     @Test("they go with all records when another process has what was there before", arguments: [0, 4096])
     func madeAnew(length: Int) throws {
         var store = try open()
