@@ -133,6 +133,17 @@ package final class BlobDirectory: Sendable {
         digest.withPath { unlinkat(root.rawValue, $0, 0) == 0 }
     }
 
+    /// Takes the name away from the file that a reader has open, unless another file has it by now. Under the writer lock.
+    func remove(_ reader: BlobReader) {
+        guard let file = reader.identity else { return }
+        reader.reference.digest.withPath { path in
+            var status = stat()
+            guard fstatat(root.rawValue, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+            let found = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+            if found == file { _ = unlinkat(root.rawValue, path, 0) }
+        }
+    }
+
     // MARK: - Reading
 
     /// Opens a blob. `ENOENT` when there is none of that name.

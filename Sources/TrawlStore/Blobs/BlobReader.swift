@@ -25,6 +25,9 @@ package final class BlobReader: Sendable {
     /// Bytes of the body.
     package var length: UInt64 { reference.length }
 
+    /// Which file it has open; another is not the same as long as this one is open.
+    var identity: FileIdentity? { (try? FileFacts.of(file.rawValue))?.identity }
+
     // MARK: - Reading
 
     /// The whole body. For bodies whose length the caller has compared with what it wants in memory.

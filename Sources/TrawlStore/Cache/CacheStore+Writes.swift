@@ -102,7 +102,7 @@ extension CacheStore {
             return try tables.removeMatching(filter, &cursor, in: transaction, &effects)
         case .evict:
             return try tables.evictSome(&cursor, in: transaction, &effects)
-        case .append, .replaceHeader, .remove, .removeAll:
+        case .append, .replaceHeader, .remove, .removeDamaged, .removeAll:
             cursor.isDone = true
             return 0
         }
@@ -175,6 +175,8 @@ extension CacheStore {
             return try tables.replaceHeader(of: use, header: header, stored: stored, in: transaction, &effects)
         case .remove(let use):
             return .removed(try tables.remove(use, in: transaction, &effects) ? 1 : 0)
+        case .removeDamaged(let use, let reader):
+            return .removed(try removeDamaged(use, reader, in: transaction, &effects) ? 1 : 0)
         case .removeAll(let digest, let answered):
             if let answered { clock.noteRemoval(of: digest, at: answered) }
             return .removed(try tables.removeAll(digest, in: transaction, &effects))

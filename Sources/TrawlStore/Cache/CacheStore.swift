@@ -1,4 +1,3 @@
-import Glibc
 import TrawlPlatform
 
 /// The cache on disk: opaque records found by the digest of their cache key, with their bodies.
@@ -174,39 +173,5 @@ package final class CacheStore: Sendable {
     /// Notes that a record was used. Nothing is written to the environment, and all processes see it at once.
     package func used(_ use: CacheUse) {
         clock.use(use.slot)
-    }
-
-    /// Notes that a record is to be removed because it cannot be served.
-    func noteDamage(_ use: CacheUse) {
-        let isNew = pending.withLock { pending in
-            !pending.isClosed && pending.damaged.count < 1024 && pending.damaged.insert(use).inserted
-        }
-        if !isNew { return }
-        submit(.remove(use), .soon) { [self] _ in
-            pending.withLock { _ = $0.damaged.remove(use) }
-        }
-    }
-
-    /// Opens a blob for a record.
-    func openBlob(_ reference: BlobReference, of use: CacheUse) -> BlobReader? {
-        do throws(SystemError) {
-            let file = try blobs.open(reference.digest)
-            return BlobReader(reference: reference, file: file)
-        } catch {
-            // Too many open files are no damage.
-            if error.errno == ENOENT || error.errno == ELOOP || error.errno == ENOTDIR { noteDamage(use) }
-            return nil
-        }
-    }
-
-    /// Removes a blob that turned out to be damaged while it was read, and the record that led to it: a `BlobReader`
-    /// threw `damaged`. Other records of the same body remove themselves when they are read.
-    package func reportDamage(of reader: BlobReader, _ use: CacheUse) {
-        let digest = reader.reference.digest
-        write(.soon) { [self] (transaction, effects) throws(StoreError) in
-            blobs.remove(digest)
-            return try tables.remove(use, in: transaction, &effects) ? .removed(1) : .removed(0)
-        } then: { _ in
-        }
     }
 }

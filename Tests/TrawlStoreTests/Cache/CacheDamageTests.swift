@@ -172,6 +172,48 @@ struct CacheDamageTests {
         #expect(try store.statistics().blobs == 1)
     }
 
+    @Test("a report of a damaged blob that comes late leaves the body alone that was stored since", arguments: 1...2)
+    func lateReport(number: Int) throws {
+        let store = try open()
+        defer { store.close() }
+        let body = [UInt8](repeating: 5, count: 40_000)
+        store.put(1, body: body)
+        let found = try #require(
+            store.read(digest(1)) { candidates in
+                candidates.record(at: 0).flatMap { record in
+                    record.body().map { (record.use, $0) }
+                }
+            })
+        guard case .blob(let reader) = found.1 else {
+            Issue.record("no blob")
+            return
+        }
+        flip(try #require(store.blobPath(1)), at: 20_000)
+        #expect(throws: BlobError.damaged) { try reader.bytes() }
+        // By another process, say, that has found the same.
+        #expect(store.perform(.removeAll(digest(1))) == .removed(1))
+        waitUntil { scratch.blobFiles.isEmpty }
+        store.put(number, body: body)
+        store.reportDamage(of: reader, found.0)
+        flush(store)
+        #expect(store.found(number).map(\.body) == [body])
+        #expect(scratch.blobFiles.count == 1)
+    }
+
+    @Test("a report of a damaged record leaves one alone that is sound", arguments: [100, 5000, 40_000])
+    func soundRecord(length: Int) throws {
+        let store = try open()
+        defer { store.close() }
+        let body = [UInt8](repeating: 5, count: length)
+        let sequence = try #require(store.put(1, body: body))
+        store.noteDamage(CacheUse(digest: digest(1), sequence: sequence))
+        flush(store)
+        #expect(store.found(1).map(\.body) == [body])
+    }
+
+    /// Waits for the changes that were asked for.
+    private func flush(_ store: CacheStore) { store.pending.withLock { $0.writes }?.flush() }
+
     @Test("a blob of the wrong length is replaced when its body comes again")
     func replaced() throws {
         let store = try open()

@@ -101,6 +101,9 @@ package enum CacheWrite: Sendable {
     case replaceHeader(CacheUse, header: [UInt8], stored: UInt64)
     /// Removes one record.
     case remove(CacheUse)
+    /// Removes one record that was found damaged, and the file of its body that a reader has open, where that is what
+    /// was. What has come into the place of either meanwhile stays.
+    case removeDamaged(CacheUse, BlobReader? = nil)
     /// Removes all records of a cache key's digest; with the time of an answer that makes them invalid, in milliseconds
     /// since 1970, what was asked for before that is not stored any more either.
     case removeAll(CacheDigest, answered: UInt64? = nil)
@@ -113,14 +116,14 @@ package enum CacheWrite: Sendable {
     var isLong: Bool {
         switch self {
         case .removeMatching, .evict: true
-        case .append, .replaceHeader, .remove, .removeAll: false
+        case .append, .replaceHeader, .remove, .removeDamaged, .removeAll: false
         }
     }
 
     /// Whether it makes room and takes none.
     var onlyRemoves: Bool {
         switch self {
-        case .remove, .removeAll, .removeMatching, .evict: true
+        case .remove, .removeDamaged, .removeAll, .removeMatching, .evict: true
         case .append, .replaceHeader: false
         }
     }
@@ -130,7 +133,7 @@ package enum CacheWrite: Sendable {
     var insists: Bool {
         switch self {
         case .removeAll, .removeMatching: true
-        case .append, .replaceHeader, .remove, .evict: false
+        case .append, .replaceHeader, .remove, .removeDamaged, .evict: false
         }
     }
 }
