@@ -102,6 +102,8 @@ final class CacheExport {
 
     // MARK: Bodies
 
+    private static let damaged = "the stored body was damaged, and is removed"
+
     private enum Failure: Error {
         case gone
         case body(String)
@@ -131,7 +133,16 @@ final class CacheExport {
         _ listing: StoredListing, from store: ResponseStore
     ) throws(Failure) -> (path: String, length: UInt64) {
         let path = try path(of: listing.response)
-        guard let item = store.item(of: listing) else { throw .gone }
+        let item: StoredItem
+        do throws(BodyLoss) {
+            item = try store.item(of: listing)
+        } catch {
+            switch error {
+            case .gone: throw Failure.gone
+            case .damaged: throw Failure.body(Self.damaged)
+            case .unreadable(let error): throw Failure.body("\(error)")
+            }
+        }
         let part: PartFile
         do throws(OutputError) {
             part = try root.createPart(for: path, detours: true)
@@ -151,7 +162,7 @@ final class CacheExport {
             switch error {
             case .damaged:
                 if case .blob(let reader)? = item.body { store.cache.reportDamage(of: reader, item.use) }
-                throw .body("the stored body was damaged, and is removed")
+                throw .body(Self.damaged)
             case .coding(let reason): throw .body(reason)
             case .output(let error): throw .output(error)
             }

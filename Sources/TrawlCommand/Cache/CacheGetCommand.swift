@@ -45,7 +45,7 @@ struct CacheGetCommand: CacheSubcommand {
     }
 
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32 {
-        guard let responses = store.responses, let item = try item(in: responses) else {
+        guard let responses = store.responses, let item = try item(in: responses, store.directory) else {
             throw CommandError("\(FailureText.url(url)): nothing is stored", status: ExitStatus.someFailed)
         }
         let body = item.response.facts.body
@@ -67,7 +67,7 @@ struct CacheGetCommand: CacheSubcommand {
 
     // MARK: Finding it
 
-    private func item(in responses: ResponseStore) throws(CommandError) -> StoredItem? {
+    private func item(in responses: ResponseStore, _ directory: String) throws(CommandError) -> StoredItem? {
         var fields: FieldLines?
         if !headers.isEmpty {
             var request = Request("")
@@ -79,7 +79,16 @@ struct CacheGetCommand: CacheSubcommand {
         }
         var variants = 0
         for key in try StoredURL.keys(of: url) {
-            let found = responses.item(under: key, selectedBy: fields)
+            let found: (item: StoredItem?, variants: Int)
+            do throws(BodyLoss) {
+                found = try responses.item(under: key, selectedBy: fields)
+            } catch {
+                switch error {
+                case .gone: continue
+                case .damaged: throw damaged
+                case .unreadable(let error): throw CommandError(error, in: directory)
+                }
+            }
             if let item = found.item { return item }
             variants += found.variants
         }
@@ -131,6 +140,11 @@ struct CacheGetCommand: CacheSubcommand {
         try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try writer.write(bytes) }
     }
 
+    private var damaged: CommandError {
+        CommandError(
+            "\(FailureText.url(url)): the stored body was damaged, and is removed", status: ExitStatus.dataError)
+    }
+
     /// Stands for a refusal of ours among the errors of writing.
     private static let isBinary: Int32 = -1
 
@@ -140,8 +154,7 @@ struct CacheGetCommand: CacheSubcommand {
         switch failure {
         case .damaged:
             if case .blob(let reader)? = item.body { responses.cache.reportDamage(of: reader, item.use) }
-            throw CommandError(
-                "\(FailureText.url(url)): the stored body was damaged, and is removed", status: ExitStatus.dataError)
+            throw damaged
         case .coding(let reason):
             throw CommandError(
                 "\(FailureText.url(url)): \(reason.terminalSafe); --raw writes it as it is",

@@ -82,8 +82,8 @@ package struct EvictionCandidate: Sendable, Hashable {
 }
 
 extension CookieRules {
-    /// The places of those that have to go of one domain that has too many cookies, or too many bytes of them: all whose
-    /// time is over, and as many others as it takes, in the order in which they go.
+    /// The places of those that have to go of one domain that has too many cookies, or too many bytes of them: all
+    /// whose time is over, and as many others as it takes, in the order in which they go.
     ///
     /// Such a domain has more than it should, however few cookies its bytes are in: those that are not secure go first.
     package static func excess(ofDomain candidates: [EvictionCandidate], _ limits: CookieLimits) -> [Int] {

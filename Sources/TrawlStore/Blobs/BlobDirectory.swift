@@ -133,7 +133,7 @@ package final class BlobDirectory: Sendable {
         digest.withPath { unlinkat(root.rawValue, $0, 0) == 0 }
     }
 
-    /// Takes the name away from the file that a reader has open, unless another file has it by now. Under the writer lock.
+    /// Takes the name away from the file that a reader has open, unless another has it by now. Under the writer lock.
     func remove(_ reader: BlobReader) {
         guard let file = reader.identity else { return }
         reader.reference.digest.withPath { path in

@@ -4,7 +4,7 @@ import TrawlPlatform
 
 /// The names in a directory, all read at once; none when it is not there.
 ///
-/// One that is there and cannot be read is an error: what it holds is not known, and least of all that it holds nothing.
+/// One that is there and cannot be read is an error: nobody knows what it holds, and least of all that it is nothing.
 struct FileNames: Sequence {
     private let names: [String]
 

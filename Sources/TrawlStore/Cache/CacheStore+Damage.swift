@@ -3,8 +3,8 @@ import TrawlPlatform
 
 /// What turns out to be damaged when it is read: a miss, and removed.
 ///
-/// Who finds damage only reports it. What is reported may be gone when the store thread comes to it, and something sound
-/// in its place, since others remove and store meanwhile: so it looks again, under the writer lock.
+/// Who finds damage only reports it. When the store thread comes to it, what was reported may be gone, and something
+/// sound in its place, since others remove and store meanwhile: so it looks again, under the writer lock.
 extension CacheStore {
     /// Notes that a record is to be removed because it cannot be served.
     func noteDamage(_ use: CacheUse) {
@@ -18,14 +18,30 @@ extension CacheStore {
     }
 
     /// Opens a blob for a record.
-    func openBlob(_ reference: BlobReference, of use: CacheUse) -> BlobReader? {
+    func openBlob(_ reference: BlobReference, of use: CacheUse) throws(BodyLoss) -> BlobReader {
         do throws(SystemError) {
             let file = try blobs.open(reference.digest)
             return BlobReader(reference: reference, file: file)
         } catch {
             // Too many open files are no damage.
-            if error.errno == ENOENT || error.errno == ELOOP || error.errno == ENOTDIR { noteDamage(use) }
-            return nil
+            guard error.errno == ENOENT || error.errno == ELOOP || error.errno == ENOTDIR else {
+                throw BodyLoss.unreadable(.from(error))
+            }
+            // Nor is it where the record went first, after the snapshot in which it was found.
+            guard isStored(use) else { throw BodyLoss.gone }
+            noteDamage(use)
+            throw BodyLoss.damaged
+        }
+    }
+
+    /// Whether a record is there now.
+    private func isStored(_ use: CacheUse) -> Bool {
+        do throws(StoreError) {
+            return try environment.read { (snapshot) throws(StoreError) in
+                try snapshot.get(CacheSchema.records, use.sequence) != nil
+            }
+        } catch {
+            return false
         }
     }
 

@@ -19,51 +19,68 @@ extension ResponseStore {
     /// - Parameter fields: Those of a request that must select it, by `Vary` and by its credentials; nil takes any
     ///   variant.
     /// - Returns: The response, if there is one, and how many variants there are.
+    /// - Throws: When its body is not to be had, and `damaged` also where all that is there is damaged.
     package func item(
         under key: CacheKey, selectedBy fields: FieldLines?
-    ) -> (item: StoredItem?, variants: Int) {
+    ) throws(BodyLoss) -> (item: StoredItem?, variants: Int) {
         let request = fields.flatMap { fields in
             TargetURI(key: key).map { CacheRequest(method: .get, target: $0, fields: fields, tag: rules.tag) }
         }
         if fields != nil, request == nil { return (nil, 0) }
         var found: StoredItem?
         var variants = 0
+        var loss: BodyLoss?
         cache.read(CacheDigest(of: key)) { candidates in
+            var best: (response: StoredResponse, record: StoredRecord)?
+            var isDamaged = false
             for index in 0..<candidates.count {
-                guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
-                    view.hasKey(key), view.facts.body.length == record.bodyLength
+                guard let record = candidates.record(at: index) else {
+                    isDamaged = true
+                    continue
+                }
+                guard let view = try? StoredView(record.header), view.hasKey(key),
+                    view.facts.body.length == record.bodyLength
                 else { continue }
                 variants += 1
                 if let request, !view.isSelected(by: request, tag: rules.tag) { continue }
-                if found != nil, !view.facts.body.isComplete || found?.response.facts.body.isComplete == true {
-                    continue
-                }
+                if let best, !view.facts.body.isComplete || best.response.facts.body.isComplete { continue }
                 guard let response = try? StoredResponse(view) else { continue }
-                var body: StoredBody?
-                if record.bodyLength > 0 {
-                    guard let opened = record.body() else { continue }
-                    body = opened
+                best = (response, record)
+            }
+            if let best {
+                do throws(BodyLoss) {
+                    let body: StoredBody? = best.record.bodyLength > 0 ? try best.record.load() : nil
+                    found = StoredItem(response: best.response, body: body, use: best.record.use)
+                } catch {
+                    loss = error
                 }
-                found = StoredItem(response: response, body: body, use: record.use)
+            } else if isDamaged, variants == 0 {
+                loss = .damaged
             }
             return ()
         }
+        if let loss { throw loss }
         return (found, variants)
     }
 
-    /// A listed response with its body; nil when it is gone meanwhile, or damaged.
-    package func item(of listing: StoredListing) -> StoredItem? {
+    /// A listed response with its body.
+    package func item(of listing: StoredListing) throws(BodyLoss) -> StoredItem {
         if listing.bodyLength == 0 { return StoredItem(response: listing.response, body: nil, use: listing.use) }
-        let body: StoredBody? = cache.read(listing.use.digest) { candidates in
-            for index in 0..<candidates.count {
-                guard let record = candidates.record(at: index), record.use.sequence == listing.use.sequence else {
-                    continue
+        var body: StoredBody?
+        var loss = BodyLoss.gone
+        cache.read(listing.use.digest) { candidates in
+            for index in 0..<candidates.count where candidates.sequence(at: index) == listing.use.sequence {
+                do throws(BodyLoss) {
+                    guard let record = candidates.record(at: index) else { throw .damaged }
+                    body = try record.load()
+                } catch {
+                    loss = error
                 }
-                return record.body()
             }
-            return nil
+            return ()
         }
-        return body.map { StoredItem(response: listing.response, body: $0, use: listing.use) }
+        guard let body else { throw loss }
+        return StoredItem(response: listing.response, body: body, use: listing.use)
     }
 }
 

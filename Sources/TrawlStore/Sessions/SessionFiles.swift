@@ -82,8 +82,8 @@ struct SessionFiles {
         return held
     }
 
-    /// Removes files of sessions whose coordinators died before they stored anything, or whose records are purged. Those
-    /// that cannot be listed stay.
+    /// Removes files of sessions whose coordinators died before they stored anything, or whose records are purged. They
+    /// stay where they cannot be listed.
     ///
     /// - Parameters:
     ///   - afterTwoPurges: Whether they stay the first time, marked by a byte, and go a minute later or more.

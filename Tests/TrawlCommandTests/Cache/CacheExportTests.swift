@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlPlatform
@@ -108,6 +109,22 @@ struct CacheExportTests {
             atPath: fixture.path + "/out/h", withDestinationPath: fixture.path + "/elsewhere")
         #expect(try export(fixture).files["h%2Fa"] == [7])
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.path + "/elsewhere").isEmpty)
+    }
+
+    @Test(
+        "a damaged body leaves no file and a word in the index, in the tables or in a file of its own",
+        arguments: [5000, 20_000])
+    func damaged(length: Int) throws {
+        let fixture = try StoreFixture()
+        var random = SeededGenerator(seed: 4)
+        let body = random.bytes(length)
+        try fixture.store("http://h/a", body)
+        try fixture.store("http://h/b", [1])
+        try fixture.damage(body)
+        let (export, index, files) = try export(fixture)
+        #expect(export.responses == 2 && export.files == 1 && export.failed == 1)
+        let lines = String(decoding: try #require(files[index]), as: UTF8.self)
+        #expect(lines.contains(#""error":"the stored body was damaged, and is removed""#), "\(lines)")
     }
 
     @Test("a broken coding leaves no file and a word in the index; as it is, it can be had")

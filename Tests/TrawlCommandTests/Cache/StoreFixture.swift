@@ -60,6 +60,25 @@ final class StoreFixture {
         guard case .stored = responses.cache.perform(.append(record)) else { throw Refused() }
     }
 
+    /// Changes a byte of a stored body behind the store's back, in the tables or in its file.
+    func damage(_ body: [UInt8]) throws {
+        let cache = path + "/store/cache"
+        let part = Data(body[1000..<1100])
+        // Others there are the locks of this process, which go when they are closed.
+        for name in try FileManager.default.subpathsOfDirectory(atPath: cache)
+        where name == "data.mdb" || name.hasPrefix("blobs/") {
+            let file = cache + "/" + name
+            guard let data = FileManager.default.contents(atPath: file), let place = data.range(of: part)?.lowerBound
+            else { continue }
+            guard chmod(file, 0o600) == 0, let handle = FileHandle(forUpdatingAtPath: file) else { throw Refused() }
+            try handle.seek(toOffset: UInt64(place))
+            try handle.write(contentsOf: [~data[place]])
+            try handle.close()
+            return
+        }
+        throw Refused()
+    }
+
     /// What lists show.
     func listings() throws -> [StoredListing] {
         var all: [StoredListing] = []

@@ -13,6 +13,9 @@ package struct CacheCandidates: ~Copyable {
     /// How many there are, damaged ones among them.
     package var count: Int { rows.count }
 
+    /// The sequence of one of them, damaged or not.
+    func sequence(at index: Int) -> UInt64 { rows[index].entry.sequence }
+
     /// One of them; 0 is the newest.
     ///
     /// - Returns: Nothing when a byte of its head is not what was written. Such a record will be removed.
@@ -48,17 +51,35 @@ package struct StoredRecord {
     ///
     /// - Returns: Nothing when it is damaged or its file is gone: a miss. Such a record will be removed.
     package func body() -> StoredBody? {
-        if let reference = frame.blob { return store.openBlob(reference, of: use).map { .blob($0) } }
+        do throws(BodyLoss) { return try load() } catch { return nil }
+    }
+
+    /// The same, for who is to be told why it is not to be had.
+    package func load() throws(BodyLoss) -> StoredBody {
+        if let reference = frame.blob {
+            let reader = try store.openBlob(reference, of: use)
+            return .blob(reader)
+        }
         do throws(StoreError) {
             let lead = frame.place == .apart ? try snapshot.snapshot.get(CacheSchema.bodies, frame.sequence) : nil
             if let bytes = frame.body(lead) { return .bytes(bytes) }
         } catch {
             // The environment is damaged, and will be made anew.
-            return nil
+            throw BodyLoss.unreadable(error)
         }
         store.noteDamage(use)
-        return nil
+        throw .damaged
     }
+}
+
+/// Why a stored body is not to be had.
+package enum BodyLoss: Error, Equatable, Sendable {
+    /// Its record was removed meanwhile.
+    case gone
+    /// It is not what was stored, or its file is not there. The record will be removed.
+    case damaged
+    /// It cannot be read now.
+    case unreadable(StoreError)
 }
 
 /// A stored body, on its own.
