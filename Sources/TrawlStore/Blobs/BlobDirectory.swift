@@ -50,8 +50,8 @@ package final class BlobDirectory: Sendable {
         var (held, there) = (stat(), stat())
         guard fstat(root.rawValue, &held) == 0 else { return false }
         if stat(path, &there) == 0, held.st_ino == there.st_ino, held.st_dev == there.st_dev { return false }
-        // With what is above it, perhaps.
-        try? StoreDirectory.make(directory)
+        // With what is above it, perhaps. What is there now may be another's.
+        do throws(StoreError) { try StoreDirectory.prepare(directory) } catch { return false }
         mkdir(path, 0o700)
         guard let next = try? Root(path) else { return false }
         later.withLock { $0.append(next) }

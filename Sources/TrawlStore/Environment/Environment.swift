@@ -221,7 +221,7 @@ package final class Environment: Sendable {
         precondition(
             settings.tables.enumerated().allSatisfy { $0.offset == $0.element.index },
             "a table's index is its place in the list")
-        try Opening.prepareDirectory(directory, settings)
+        try StoreDirectory.prepare(directory)
         guard let place = try FileFacts.of(directory, followingLinks: true)?.identity else {
             throw .unusable(path: directory, reason: "is removed again and again")
         }

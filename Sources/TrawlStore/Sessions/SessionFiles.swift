@@ -33,10 +33,12 @@ package final class OpenSession: Sendable {
 
 /// The directory `sessions` of an environment: a file for each session that stored something there.
 struct SessionFiles {
+    private let environment: String
     private let directory: String
 
     /// - Parameter environment: The environment's directory.
     init(in environment: String) {
+        self.environment = environment
         directory = environment + "/sessions"
     }
 
@@ -44,6 +46,7 @@ struct SessionFiles {
     ///
     /// - Parameter patience: How long those are waited for who look at its file.
     func begin(_ id: SessionID, patience: Duration = FileLock.moment) throws(StoreError) -> OpenSession {
+        try StoreDirectory.prepare(environment)
         try StoreDirectory.make(directory)
         do throws(SystemError) {
             return try OpenSession(id: id, path: path(of: id), patience: patience)

@@ -35,10 +35,14 @@ final class CurrentWords: Sendable {
 
     /// Without them everything is looked up each time. Somebody may have removed the directory, or the whole store.
     private static func open(_ directory: String) -> ChangeWords? {
-        try? StoreDirectory.make(directory)
-        // They are mapped, and those that are new are written to.
-        if MappedSpace.shortage(in: directory) != nil { return nil }
-        return try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
+        do throws(StoreError) {
+            try StoreDirectory.prepare(directory)
+            // They are mapped, and those that are new are written to.
+            if MappedSpace.shortage(in: directory) != nil { return nil }
+            return try ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
+        } catch {
+            return nil
+        }
     }
 
     /// The word of a topic; nil when there are none, or this is closed.

@@ -84,17 +84,49 @@ struct StateStoreTests {
         }
     }
 
-    @Test("nothing of the store where nobody may write")
-    func unusable() throws {
+    @Test("a file in its place is refused at once")
+    func fileInPlace() throws {
         #expect(mkdir(store, 0o700) == 0)
-        let file = open(store + "/state", O_CREAT | O_WRONLY, 0o600)
-        close(file)
+        close(open(store + "/state", O_CREAT | O_WRONLY, 0o600))
+        #expect(throws: StoreError.unusable(path: store + "/state", reason: "is no directory")) {
+            try StateStore.open(store: store)
+        }
+    }
+
+    @Test("nothing is made in a directory that others may write to")
+    func writableByOthers() throws {
+        #expect(mkdir(store, 0o700) == 0)
+        #expect(mkdir(store + "/state", 0o700) == 0 && chmod(store + "/state", 0o777) == 0)
+        #expect(throws: StoreError.unusable(path: store + "/state", reason: "others may write there")) {
+            try StateStore.open(store: store)
+        }
+        #expect(scratch.files() == [])
+    }
+
+    @Test("nor in another user's", .enabled(if: geteuid() == 0, "only root may do it"))
+    func otherOwner() throws {
+        #expect(mkdir(store, 0o700) == 0)
+        #expect(mkdir(store + "/state", 0o700) == 0 && chown(store + "/state", 12345, 12345) == 0)
+        #expect(throws: StoreError.unusable(path: store + "/state", reason: "belongs to user 12345")) {
+            try StateStore.open(store: store)
+        }
+        #expect(scratch.files() == [])
+    }
+
+    @Test("nor in one that comes into its place while it is open")
+    func replacedByUnfit() throws {
         let state = try StateStore.open(store: store)
         defer { state.close() }
-        #expect(throws: StoreError.self) {
-            try state.perform(.cookies) { _ throws(StoreError) in }
+        #expect(state.changes(of: .cookies) == 0)
+        CacheScratch.remove(store + "/state")
+        #expect(mkdir(store + "/state", 0o700) == 0 && chmod(store + "/state", 0o777) == 0)
+        // That is seen within a second.
+        waitUntil { state.changes(of: .cookies) != 0 }
+        #expect(state.changes(of: .cookies) == nil)
+        #expect(throws: StoreError.unusable(path: store + "/state", reason: "others may write there")) {
+            try state.beginSession(.make())
         }
-        #expect(state.problem != nil)
+        #expect(scratch.files() == [] && access(store + "/state/sessions", F_OK) != 0)
     }
 
     @Test("when the whole store is removed beneath it, what comes later is kept", arguments: [false, true])

@@ -9,7 +9,7 @@ extension Opening {
     static func open(
         directory: String, settings: EnvironmentSettings, isSuspect: Bool = false
     ) throws(StoreError) -> Opening {
-        try prepareDirectory(directory, settings)
+        try StoreDirectory.prepare(directory)
         if let shortage = settings.findShortage(directory) { throw shortage }
         let boot = settings.boot()
         for _ in 0..<16 {
@@ -87,25 +87,6 @@ extension Opening {
         opening.followsDamage = followsDamage
         opening.isMadeAnew = facts == nil
         return opening
-    }
-
-    /// Makes a directory when there is none, and those above it, and sees that it is fit.
-    static func prepareDirectory(_ directory: String, _ settings: EnvironmentSettings) throws(StoreError) {
-        if mkdir(directory, 0o700) != 0, errno != EEXIST {
-            switch errno {
-            case ENOENT: try StoreDirectory.make(directory)
-            case ENOTDIR: throw .unusable(path: directory, reason: "part of the path is no directory")
-            default: throw .last("mkdir \(directory)")
-            }
-        }
-        guard let facts = try FileFacts.of(directory, followingLinks: true) else { throw .last("stat \(directory)") }
-        guard facts.isDirectory else { throw .unusable(path: directory, reason: "is no directory") }
-        guard facts.owner == geteuid() else {
-            throw .unusable(path: directory, reason: "belongs to user \(facts.owner)")
-        }
-        guard facts.mode & 0o022 == 0 else {
-            throw .unusable(path: directory, reason: "others may write there")
-        }
     }
 
     /// Facts about the data file; `nil` when there is none, or an empty one.
