@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// What proves to a server or proxy who we are.
 ///
 /// Printed in any way it says its kind, and neither user nor secret. It is not `Codable`, so that no record takes it
@@ -16,7 +18,7 @@ package struct Credentials: Sendable, Hashable {
         package static func == (one: Kind, other: Kind) -> Bool {
             switch (one, other) {
             case (.password(let name, let password, let domain), .password(let name2, let password2, let domain2)):
-                name.isExactly(name2) && password == password2 && domain.isExactly(domain2)
+                name.hasSameBytes(as: name2) && password == password2 && domain.hasSameBytes(as: domain2)
             case (.bearer(let token), .bearer(let token2)): token == token2
             case (.ticket, .ticket): true
             case (.password, _), (.bearer, _), (.ticket, _): false

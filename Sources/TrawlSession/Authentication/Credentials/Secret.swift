@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// Text that no log, error, record or debugger's dump shows: it says `(secret)` however it is printed.
 package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The text itself, to be sent or sealed and for nothing else.
@@ -9,7 +11,7 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugS
     }
 
     // Texts that are the same byte for byte have one hash; some others have that too.
-    package static func == (one: Secret, other: Secret) -> Bool { one.revealed.isExactly(other.revealed) }
+    package static func == (one: Secret, other: Secret) -> Bool { one.revealed.hasSameBytes(as: other.revealed) }
 
     /// Always the same word.
     package var description: String { "(secret)" }

@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// The entries of a netrc file.
 package struct Netrc: Sendable {
     /// What is read at most; a file that is larger is refused.
@@ -55,7 +57,7 @@ package struct Netrc: Sendable {
             let entry = entries[place]
             guard entry.password != nil || entry.login != nil else { return false }
             guard let user, let login = entry.login else { return true }
-            return login.isExactly(user)
+            return login.hasSameBytes(as: user)
         }
         guard let place = [all.first(where: fits), defaults.first(where: fits)].compactMap({ $0 }).min() else {
             return nil

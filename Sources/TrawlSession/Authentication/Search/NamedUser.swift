@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// Whom a request names: by credentials of its own, or by a user in its URL whose password is to be found.
 ///
 /// What is found elsewhere counts only when it is that user's: a request that mistyped its password must not be let in
@@ -46,7 +48,7 @@ package struct NamedUser: Sendable, Hashable {
 
     private func isUser(_ name: String?) -> Bool {
         guard let name else { return false }
-        return users.contains { $0.isExactly(name) }
+        return users.contains { $0.hasSameBytes(as: name) }
     }
 }
 
