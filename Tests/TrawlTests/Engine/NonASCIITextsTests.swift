@@ -133,7 +133,8 @@ struct NonASCIITextsTests {
         }
         #expect(kept[0].texts != kept[1].texts)
         for (id, texts) in kept {
-            let (request, destination) = try #require(waiting.take(id))
+            let taken = waiting.take(id)
+            let (request, destination) = try #require(taken)
             #expect(NonASCIITexts(request, destination) == texts)
         }
     }

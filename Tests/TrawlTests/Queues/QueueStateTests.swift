@@ -58,7 +58,8 @@ struct QueueStateTests {
             TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields))
     }
 
-    @Test("what is gone on with counts from the first byte of the whole, known before or not", arguments: [true, false])
+    @Test(
+        "what is gone on with counts from the first byte of the whole, known before or not", arguments: [true, false])
     func rest(isKnown: Bool) throws {
         var queue = Started(1)
         let id = queue.ids[0]
