@@ -76,11 +76,20 @@ extension Supervisor {
         return addressKey(of: origin.host) ?? origin
     }
 
+    /// The same of an origin that a hop goes to.
+    ///
+    /// - Parameters:
+    ///   - terms: Of the hop: they may say that connections go elsewhere.
+    ///   - isDirect: Whether no proxy is on the way.
+    func hostKey(of origin: Origin, _ terms: FetchTerms, isDirect: Bool) -> Origin {
+        guard configuration.politeness.key == .address, isDirect else { return origin }
+        return addressKey(of: terms.connectHost(of: origin)) ?? origin
+    }
+
     /// The number of the host that a fetch's next hop goes to, in use once more.
     mutating func retainHost(of fetch: RunningFetch) -> OriginKey {
-        let origin = fetch.engine.target.origin
-        guard countsByAddress(fetch) else { return hosts.retain(origin) }
-        return hosts.retain(addressKey(of: fetch.connectHost) ?? origin)
+        let isDirect = fetch.engine.way?.proxy == nil
+        return hosts.retain(hostKey(of: fetch.engine.target.origin, fetch.engine.terms, isDirect: isDirect))
     }
 
     /// Takes down at which address a hop found its host.
@@ -95,16 +104,20 @@ extension Supervisor {
 }
 
 extension RunningFetch {
-    /// The host that the next hop connects to, without a proxy: that of the URL, unless the request says otherwise.
-    fileprivate var connectHost: String {
-        let origin = engine.target.origin
-        guard let place = engine.terms.routes?.place(of: origin) else { return origin.host }
-        return String(place[..<(place.lastIndex(of: ":") ?? place.endIndex)])
-    }
+    /// The host that the next hop connects to, without a proxy.
+    fileprivate var connectHost: String { engine.terms.connectHost(of: engine.target.origin) }
 
     /// Whether the hop waits for something before its host's queue.
     fileprivate var awaitsItsQueue: Bool {
         engine.life.isWaiting && engine.place == nil && !engine.isInHostProcess && !engine.isStoredHop
+    }
+}
+
+extension FetchTerms {
+    /// The host that hops to an origin connect to, without a proxy: that of the URL, unless the request says otherwise.
+    fileprivate func connectHost(of origin: Origin) -> String {
+        guard let place = routes?.place(of: origin) else { return origin.host }
+        return String(place[..<(place.lastIndex(of: ":") ?? place.endIndex)])
     }
 }
 

@@ -3,6 +3,7 @@ import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlSession
 import TrawlSupervision
 
 /// Attempts that failed and are made again, by the rules of `RetryPolicy`; and fetches that wait for a time.
@@ -70,13 +71,27 @@ extension Supervisor {
         of fetch: RunningFetch, _ attempts: Attempts, after head: TrawlHTTP.ResponseHead? = nil
     ) -> Duration {
         guard attempts.policy.longestTime != nil else { return .zero }
-        let host = hosts.retain(hostKey(of: beginsAnew(fetch, attempts) ? fetch.home : fetch.engine.target.origin))
+        let host = retainHost(ofNextAttempt: beginsAnew(fetch, attempts) ? fetch.plan.target : nil, fetch)
         defer { hosts.release(host) }
         let isEnding = head != nil && host == fetch.engine.origin
         let known = hosts.queues.holdOff(of: host, at: now, isEnding: isEnding)
         guard isEnding, let head, case .origin = RetryAfter.reach(of: head.status) else { return known }
         // It is left alone once its response is over.
         return max(known, rest(askedForBy: head.fields) ?? .zero)
+    }
+
+    /// The number of the host that an attempt goes to, in use once more.
+    ///
+    /// - Parameter first: Where it begins anew; nil where it goes on at the hop that failed.
+    private mutating func retainHost(ofNextAttempt first: TargetURI?, _ fetch: RunningFetch) -> OriginKey {
+        let here = fetch.engine.target
+        let target = first ?? here
+        // As when it begins (`secure`).
+        let origin = planner.secures(target) ? TransportSecurity.upgrade(target.origin) : target.origin
+        let terms = fetch.plan.terms
+        // How the last hop went there is known; of others the rules say it.
+        let isDirect = origin == here.origin ? fetch.engine.way?.proxy == nil : terms.isDirect(to: origin)
+        return hosts.retain(hostKey(of: origin, terms, isDirect: isDirect))
     }
 
     /// Whether the next attempt begins with the first request, and not where the last one failed.

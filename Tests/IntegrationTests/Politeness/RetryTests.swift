@@ -221,6 +221,25 @@ struct RetryTests {
         #expect(origin.seen().count == 1)
     }
 
+    @Test("so is one that is made again where a redirect led, through a program's cache")
+    func restingHostElsewhere() async throws {
+        let busy = try ScriptedOrigin { .init($0.number < 2 ? 503 : 200, "no \($0.number)", [("Retry-After", "60")]) }
+        defer { busy.stop() }
+        let origin = try ScriptedOrigin { _ in .init(302, "", [("Location", busy.url("/b"))]) }
+        defer { origin.stop() }
+        try await withTestCoordinator {
+            $0.downloadCache = MemoryCache()
+        } _: { coordinator in
+            var request = Self.request(origin.url("/a"), 3)
+            request.options.retry.longestRetryAfter = .milliseconds(20)
+            request.options.retry.longestTime = .seconds(30)
+            let response = try await coordinator.send(request)
+            let text = try response.text()
+            #expect(response.status == 503 && text == "no 1" && response.retryCount == 0)
+        }
+        #expect(origin.seen().count == 1 && busy.seen().count == 1)
+    }
+
     @Test(
         "an attempt that an open circuit keeps from its host for longer than the longest time is given up at once",
         arguments: ["status", "truncated"])

@@ -138,6 +138,26 @@ struct SecureHostTests {
         }
     }
 
+    @Test("an attempt that would go by https is given up at once where its host is left alone for too long")
+    func retriedTooLate() async throws {
+        var circuit = HostPoliteness.Circuit()
+        circuit.failuresInRow = 1
+        circuit.firstPause = .seconds(600)
+        try await TrustScene.with(adjust: { $0.politeness.circuit = circuit }) { scene, coordinator in
+            try scene.origin.reset()
+            var request = requestByScheme(scene, "http://one.test" + toBusy)
+            request.options.retry = .init(1)
+            request.options.retry.delay = .milliseconds(20)
+            request.options.retry.longestTime = .seconds(60)
+            let fetch = coordinator.start(request)
+            var retries = 0
+            for await event in fetch.events { if case .retrying = event { retries += 1 } }
+            await failure(.timeout) { try await fetch.response }
+            let listeners = try scene.origin.seen().map(\.listener)
+            #expect(retries == 0 && listeners == ["clear", "good"])
+        }
+    }
+
     @Test("credentials of a request go along when its next attempt goes by https")
     func retriedWithCredentials() async throws {
         try await TrustScene.with { scene, coordinator in
