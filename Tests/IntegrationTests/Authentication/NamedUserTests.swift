@@ -162,6 +162,49 @@ struct NamedUserTests {
         }
     }
 
+    /// An answer that is served stale, and validated meanwhile.
+    private static func stale(to seen: ScriptedOrigin.Seen) -> ScriptedOrigin.Answer {
+        page("open", "max-age=0, stale-while-revalidate=600", to: seen)
+    }
+
+    @Test("what is served stale behind a redirect is validated as who the fetch names, and as nobody else")
+    func validatedBehindRedirect() async throws {
+        try await withScene(answering: { seen in
+            switch seen.target {
+            case "/open": Self.stale(to: seen)
+            case "/go": ScriptedOrigin.Answer(302, "", [("Location", "/open")])
+            default: ChallengingOrigin.taking(ChallengingOrigin.basic("bob", "p"))(seen)
+            }
+        }) { scene, coordinator in
+            _ = try await coordinator.get(scene.origin.url("/open"))
+            let known = try await coordinator.get(scene.origin.url("/in"), [], Self.named("bob", "p"))
+            #expect(known.status == 200)
+            let response = try await coordinator.get(scene.origin.url("/go"), [], Self.named("alice", "p"))
+            #expect(summary(response) == "stale 200 open")
+            #expect(await eventually { scene.origin.seen("/open").count == 2 })
+            #expect(scene.origin.seen("/open").map { $0.fields["authorization"] } == [nil, nil])
+        }
+    }
+
+    @Test("what is served stale after a redirect away and back is validated without the credentials of its request")
+    func validatedAfterReturn() async throws {
+        let other = try Self.leadingBack()
+        defer { other.stop() }
+        let alice = ChallengingOrigin.basic("alice", "p")
+        try await withScene(answering: { seen in
+            seen.fields["authorization"] == alice
+                ? ScriptedOrigin.Answer(302, "", [("Location", other.url("/"))]) : Self.stale(to: seen)
+        }) { scene, coordinator in
+            let url = scene.origin.url("/a")
+            _ = try await coordinator.get(url)
+            let response = try await coordinator.get(
+                url, [], fields: ["X-Home": url], Self.named("alice", "p") { $0.schemes = .basic })
+            #expect(summary(response) == "stale 200 open" && response.redirects.count == 2)
+            #expect(await eventually { scene.count == 3 })
+            #expect(scene.origin.seen().map { $0.fields["authorization"] } == [nil, alice, nil])
+        }
+    }
+
     @Test("who was somebody else by hand on the way is not who began, back there")
     func byHandOnTheWay() async throws {
         let other = try Self.leadingBack()

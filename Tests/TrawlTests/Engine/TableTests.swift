@@ -60,7 +60,7 @@ struct TableTests {
             configuration: configuration, shelf: shelf, cookies: CookieSettings(configuration, state: state),
             state: state)
         let plan = try planner.plan(Request("http://a.test/"), into: .discard, wantsEvents: false)
-        let fetch = RunningFetch(plan: plan, reply: .nobody)
+        let fetch = RunningFetch(plan: plan, reply: .nobody(FetchCourse(FetchCourse.Beginning(plan), nil)))
         var table = FetchTable()
         // More than it keeps room for.
         let keys = (0..<65_537).map { _ in table.insert(fetch) }

@@ -83,13 +83,14 @@ extension RunningFetch {
         options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
         if !fetch.sendsManualCookies { options.cookies.manual = [] }
-        // Credentials of the request belong to its own URL.
-        if target.text != fetch.plan.target.text { options.authentication.credential = nil }
-        return RunningFetch(
+        let revalidation = RunningFetch(
             plan: FetchPlan(
                 originalURL: target.text, target: target, method: method, fields: fields, body: .none,
                 sink: .discard, fileOptions: .init(), path: nil, terms: terms.changed(to: options),
                 wantsEvents: false),
-            reply: .nobody, asksProgram: false, asksAboutStoring: fetch.asksAboutStoring)
+            reply: .nobody(FetchCourse(FetchCourse.Beginning(fetch), nil)), asksProgram: false,
+            asksAboutStoring: fetch.asksAboutStoring)
+        revalidation.engine.isHomeSecured = fetch.engine.isHomeSecured
+        return revalidation
     }
 }

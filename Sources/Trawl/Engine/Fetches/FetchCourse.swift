@@ -1,6 +1,7 @@
 import TrawlHTTP
 
-/// What a hop that is a fetch of its own (`ProgramCacheExchange`) has of the fetch whose hop it is.
+/// What a hop that is a fetch of its own (`ProgramCacheExchange`, a validation that nobody waits for) has of the fetch
+/// whose hop it is.
 final class FetchCourse: Sendable {
     /// What a fetch began with: by that it is known whom it names, and where the secrets of its request belong.
     struct Beginning: Sendable {
@@ -14,6 +15,12 @@ final class FetchCourse: Sendable {
         init(_ plan: FetchPlan) {
             target = plan.target
             terms = plan.terms
+        }
+
+        /// What a fetch began with, for a hop of its own at where it is now.
+        init(_ fetch: RunningFetch) {
+            self = fetch.beginning
+            hasLeftOrigin = fetch.engine.hasLeftOrigin
         }
 
         /// A redirect leads from one target to another.

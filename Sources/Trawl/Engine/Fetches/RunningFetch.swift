@@ -106,11 +106,16 @@ final class RunningFetch: @unchecked Sendable {
         case queue(AnswerQueue, tag: UInt64)
         /// The driver, which knows the fetch by this number.
         case driver(tag: UInt64)
-        /// Nobody waits for it.
-        case nobody
+        /// Nobody waits for it: it validates what a hop of another was answered with, as who that is made as.
+        case nobody(FetchCourse)
 
         /// What goes on from hop to hop, where each is a fetch of its own.
-        var course: FetchCourse? { if case .hop(_, let course) = self { course } else { nil } }
+        var course: FetchCourse? {
+            switch self {
+            case .hop(_, let course), .nobody(let course): course
+            case .cell, .queue, .driver: nil
+            }
+        }
         /// The clock of those.
         var clock: FetchClock? { course?.clock }
     }
