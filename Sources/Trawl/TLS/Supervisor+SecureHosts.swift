@@ -69,7 +69,7 @@ extension Supervisor {
 extension RunningFetch {
     /// Where the fetch began: to that the credentials of its request belong.
     var home: Origin {
-        let origin = beginning.target.origin
+        let origin = firstTarget.origin
         return engine.isHomeSecured ? TransportSecurity.upgrade(origin) : origin
     }
 }

@@ -21,7 +21,7 @@ extension Supervisor {
         if fetch.engine.authentication?.server == nil {
             // Most fetches have nothing to say, and nobody asks them.
             let isOwn =
-                !fetch.engine.hasLeftOrigin && terms.authentication.maySendOwnAhead(for: fetch.beginning.target)
+                !fetch.engine.hasLeftOrigin && terms.authentication.maySendOwnAhead(for: fetch.firstTarget)
             let isKnown = terms.authentication.readsSession && !credentials.isEmpty(.server)
             guard isOwn || isKnown else { return nil }
         }

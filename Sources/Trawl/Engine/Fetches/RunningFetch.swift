@@ -57,6 +57,9 @@ final class RunningFetch: @unchecked Sendable {
     /// What the fetch began with, of which this may be a later hop.
     var beginning: FetchCourse.Beginning { reply.course?.beginning ?? FetchCourse.Beginning(plan) }
 
+    /// What was asked for when it began, out of the rest.
+    var firstTarget: TargetURI { reply.course?.beginning.target ?? plan.target }
+
     /// The body that goes with the next hop.
     var body: FetchPlan.Body { engine.sendsBody ? engine.otherBody ?? plan.body : .none }
 
