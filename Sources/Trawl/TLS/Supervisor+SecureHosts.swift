@@ -53,12 +53,20 @@ extension Supervisor {
     ///
     /// - Returns: Whether it does; the hop is not in process then.
     mutating func becomesSecure(_ hop: ReadyHop, _ fetch: RunningFetch) -> Bool {
-        guard planner.secures(fetch.engine.target) || planner.hardens(fetch.engine.terms, at: fetch.engine.target)
-        else { return false }
+        let goesByHTTPS = planner.secures(fetch.engine.target)
+        guard goesByHTTPS || planner.hardens(fetch.engine.terms, at: fetch.engine.target) else { return false }
         // It has not started, as far as its host is concerned: the next one waits for nothing.
         fetch.engine.isInHostProcess = false
         hosts.queues.remove(hop.hop, at: hosts.queues.putBack(hop))
         hosts.release(fetch.engine.origin)
+        if fetch.engine.isSuspect, !goesByHTTPS {
+            // The same request still has to run alone, which the cache has no part in.
+            let access = fetch.engine.access
+            harden(fetch)
+            fetch.engine.access = access
+            enqueue(fetch, front: true)
+            return true
+        }
         // As after a redirect: it is another request.
         fetch.engine.isSuspect = false
         begin(fetch, front: true)
