@@ -133,6 +133,7 @@ extension Supervisor {
         fetch.engine.way = nil
         // What is stored may be that failure.
         fetch.engine.passesStoreOver = true
+        attempts.failure = nil
         endExchange(of: fetch)
         if let end {
             attempts.failure = failure

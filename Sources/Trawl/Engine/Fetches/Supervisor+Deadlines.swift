@@ -78,7 +78,8 @@ extension Supervisor {
         if fetch.engine.exchange == .ofLeader { endExchange(of: fetch) }
     }
 
-    /// No exchange runs until the next lease: what holds is the limit of the whole fetch.
+    /// No exchange runs until the next lease: what holds is the limit of the whole fetch, and that of the wait for its next
+    /// attempt, where that has not begun.
     mutating func endExchange(of fetch: RunningFetch) {
         fetch.engine.exchange = .ahead
         fetch.reply.clock?.exchangeEnded()
@@ -86,6 +87,9 @@ extension Supervisor {
         fetch.engine.limitLength = fetch.plan.terms.resourceLimit ?? 0
         // The first entry is too early where time was given back.
         if let deadline = fetch.engine.deadline { deadlines.insert(fetch.engine.key, deadline: deadline) }
+        if let attempts = fetch.engine.retries, attempts.failure != nil, let end = attempts.end {
+            limitWait(of: fetch, until: end)
+        }
     }
 
     /// Ends the fetches whose time is up.
