@@ -18,7 +18,8 @@ extension RequestOptions {
         /// No attempt starts later than this after the first did, not counting the time for which the fetch was
         /// suspended or the program decided; nil is no bound. One that would have to, since its host is left alone for
         /// longer, say, is not waited for: what the last one came to is the answer. Where that was a response that had
-        /// been passed over by then, the fetch fails with ``FetchError/Code/timeout``.
+        /// been passed over by then, the fetch fails with ``FetchError/Code/timeout``. One whose own wait ends in time has
+        /// a second from there to begin in, should all workers be busy.
         public var longestTime: Duration?
         /// The same wait each time; nil lets waits double.
         public var delay: Duration?

@@ -8,8 +8,9 @@ import TrawlSupervision
 
 /// Attempts that failed and are made again, by the rules of `RetryPolicy`; and fetches that wait for a time.
 extension Supervisor {
-    /// How long an attempt whose own wait is over may take to come to a worker, where there is a longest time.
-    private static let moment = Duration.milliseconds(100)
+    /// How long an attempt whose own wait is over may take to come to a worker, where there is a longest time: what a
+    /// turn may take (`passOver`), so that none is lost because this thread came late.
+    private static let moment = longestTurn
 
     // MARK: Deciding
 
