@@ -88,8 +88,10 @@ struct NetworkWaits {
         return nil
     }
 
-    /// Drops limits of fetches that wait no longer when they are the most.
-    mutating func compact() { limits.compact(living: ends.count) { ends.keys.contains($0) } }
+    /// Drops limits of fetches that wait no longer, or have another, when they are the most.
+    mutating func compact() {
+        limits.compact(living: ends.count) { entry in (ends[entry.fetch] ?? nil) == entry.deadline }
+    }
 
     /// Takes all of them, in the order of their places among all fetches.
     mutating func removeAll() -> [FetchKey] {

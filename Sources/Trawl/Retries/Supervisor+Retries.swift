@@ -191,7 +191,7 @@ extension Supervisor {
         while let key = parked.next(dueAt: now) {
             if let fetch = fetches[key], fetch.engine.mayBegin { begin(fetch, front: true) }
         }
-        parked.compact(living: fetches.count) { fetches[$0] != nil }
+        parked.compact(living: fetches.count) { fetches[$0.fetch] != nil }
     }
 }
 

@@ -92,7 +92,9 @@ extension Supervisor {
             order(.giveUp, lease, fetch)
             cancelling[key] = now.advanced(by: configuration.tolerance.cancelGrace)
         }
-        resting.compact(living: fetches.count) { fetches[$0] != nil }
+        resting.compact(living: fetches.count) { entry in
+            fetches[entry.fetch]?.engine.suspended?.connectionEnds == entry.deadline
+        }
     }
 
     /// A lease of a fetch is over, in whatever way: its worker need not give it up any more, and awaits no answer.

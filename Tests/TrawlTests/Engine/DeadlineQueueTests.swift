@@ -37,11 +37,39 @@ struct DeadlineQueueTests {
         }
         queue.compact(living: 10_000) { _ in false }
         #expect(queue.count == 10_000)
-        queue.compact(living: 10) { $0.place < 10 }
+        queue.compact(living: 10) { $0.fetch.place < 10 }
         #expect(queue.count == 10)
         var places: [Int] = []
         while let key = queue.next(dueAt: instant(.max)) { places.append(key.place) }
         #expect(places == Array(0..<10).reversed())
+    }
+
+    @Test("of a fetch whose deadline changes again and again one entry is kept")
+    func changes() {
+        var queue = DeadlineQueue()
+        let key = FetchKey(use: 1, place: 0)
+        for time in 0..<5000 as Range<UInt64> {
+            queue.insert(key, deadline: instant(time))
+            queue.insert(key, deadline: instant(9000))
+        }
+        queue.compact(living: 1) { $0.deadline == instant(9000) }
+        #expect(queue.count == 1 && queue.earliest == instant(9000))
+    }
+
+    @Test("where all entries are needed it is not looked at them again before there are twice as many")
+    func compactionInVain() {
+        var queue = DeadlineQueue()
+        var looks = 0
+        for time in 1...10_000 as ClosedRange<UInt64> {
+            queue.insert(FetchKey(use: 1, place: 0), deadline: instant(time))
+            queue.compact(living: 1) { _ in
+                looks += 1
+                return true
+            }
+        }
+        #expect(queue.count == 10_000 && looks < 20_000, "\(looks) looks")
+        queue.compact(living: 1) { _ in false }
+        #expect(queue.count == 10_000, "fewer than twice as many as the last time")
     }
 
     @Test("all may be put off by as much")

@@ -2,15 +2,18 @@ import TrawlHTTP
 
 /// Which fetches must end by when: a binary heap of deadlines.
 ///
-/// Entries of fetches that ended earlier are dropped when they come up, or all at once when they are the most; so
-/// the queue stays in proportion to the fetches alive however long their limits are.
+/// Entries that mean nothing any more, of fetches that ended earlier or have another deadline, are dropped when they come
+/// up, or all at once when they are the most; so the queue stays in proportion to the fetches alive however long their
+/// limits are, and however often they change.
 struct DeadlineQueue: Sendable {
-    struct Entry: Sendable, Equatable {
+    struct Entry: Sendable, Hashable {
         let deadline: MonotonicInstant
         let fetch: FetchKey
     }
 
     private var heap: [Entry] = []
+    /// With fewer entries it is not looked again which are needed: most were, the last time.
+    private var leastToLookAt = 0
 
     /// The earliest deadline, possibly of a fetch that has ended.
     var earliest: MonotonicInstant? { heap.first?.deadline }
@@ -46,10 +49,13 @@ struct DeadlineQueue: Sendable {
         return first.fetch
     }
 
-    /// Drops entries of ended fetches when they are more than the living.
-    mutating func compact(living: Int, isAlive: (FetchKey) -> Bool) {
-        guard heap.count > 2 * living + 1024 else { return }
-        heap.removeAll { !isAlive($0.fetch) }
+    /// Drops entries that are not needed, and all but one of those that are the same, when there are many more than
+    /// fetches alive.
+    mutating func compact(living: Int, isNeeded: (Entry) -> Bool) {
+        guard heap.count > max(2 * living + 1024, leastToLookAt) else { return }
+        var kept: Set<Entry> = []
+        heap.removeAll { !isNeeded($0) || !kept.insert($0).inserted }
+        leastToLookAt = 2 * heap.count
         if heap.count > 1 {
             for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
         }

@@ -110,7 +110,10 @@ extension Supervisor {
             if fetch.engine.life.activeLease == nil, fallsBack(fetch) { continue }
             conclude(fetch, failureInWaiting(of: fetch) ?? .tookTooLong(fetch))
         }
-        deadlines.compact(living: fetches.count) { fetches[$0] != nil }
+        deadlines.compact(living: fetches.count) { entry in
+            guard let deadline = fetches[entry.fetch]?.engine.deadline else { return false }
+            return entry.deadline == deadline || entry.deadline == deadline.advanced(by: Self.headStart)
+        }
     }
 
     /// Whether a worker's clock decides before ours: it has the hop, or that of the identical fetch this one waits for.
