@@ -48,6 +48,7 @@ final class FetchTerms: Sendable {
     let reload: TrawlCache.CachePolicy.Reload
     /// Which form of its base these are, for hops with less or other rights; the first form is the options as given.
     let form: Form
+    private let encodedProfile = Guarded<[UInt8]?>(nil)
     private let ownBase: FetchTerms?
     private let shelf: CacheShelf
     private let cookieSettings: CookieSettings
@@ -129,11 +130,20 @@ final class FetchTerms: Sendable {
         FetchTerms(options, shelf, cookieSettings, askable, netrc: authentication.netrc)
     }
 
+    /// The profile as workers are told it; made once, when it is first asked for.
+    var profileBytes: [UInt8] {
+        encodedProfile.withLock { known in
+            let bytes = known ?? profile.bytes
+            known = bytes
+            return bytes
+        }
+    }
+
     /// Whether workers are told the same, byte for byte, and the way to servers is the same.
     func isAlike(_ other: FetchTerms) -> Bool {
         let (proxy, otherProxy) = (options.proxy, other.options.proxy)
         return proxy == otherProxy && NonASCIITexts(proxy) == NonASCIITexts(otherProxy)
-            && profile.bytes == other.profile.bytes
+            && profile == other.profile && profileBytes == other.profileBytes
     }
 
     /// The terms as they were given.

@@ -19,7 +19,7 @@ struct ProfileTable {
     /// The number of a profile; when all are taken, the oldest number changes its meaning.
     mutating func assignment(for terms: FetchTerms) -> Assignment {
         if let last, last.terms === terms { return last.assignment }
-        let profile = terms.profile.bytes
+        let profile = terms.profileBytes
         let assignment: Assignment
         if let number = numbers[profile] {
             assignment = Assignment(number: number, version: profiles[Int(number)].version)
