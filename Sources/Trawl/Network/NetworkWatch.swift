@@ -4,7 +4,8 @@ import TrawlPlatform
 
 /// What a `NetworkMonitor` does: one thread that waits for the kernel's news and tells those who follow.
 ///
-/// Where it cannot be started, for want of descriptors say, nothing is known, and each who asks tries once more.
+/// Where it cannot be started, for want of descriptors say, nothing is known, and each who asks tries once more; an
+/// engine, which asks for each fetch that fails, after some time only.
 final class NetworkWatch: Sendable {
     private struct State {
         var path = NetworkPath.unknown
@@ -17,6 +18,8 @@ final class NetworkWatch: Sendable {
         var isBeginning = false
         /// Wakes that thread; nil as long as there is none.
         var wakeUp: WakeUp?
+        /// When the thread could not be started last.
+        var failedAt: MonotonicInstant?
     }
 
     private struct Observer {
@@ -52,6 +55,9 @@ final class NetworkWatch: Sendable {
     /// How long after a look or a probe that failed the next one is.
     private static let pause = Backoff(first: .seconds(1), longest: .seconds(60), jitter: .none)
 
+    /// How long after a start that failed an engine's question tries the next one.
+    private static let restart = Duration.seconds(1)
+
     private let settings: NetworkMonitor.Settings
     private let state = Guarded(State())
 
@@ -62,15 +68,20 @@ final class NetworkWatch: Sendable {
     }
 
     /// Begins to watch, unless somebody does, or has.
-    private func begin() {
+    ///
+    /// - Parameter pause: For how long that is not tried after it failed.
+    private func begin(after pause: Duration = .zero) {
         let isWanted = state.withLock { state in
             guard state.wakeUp == nil, !state.isBeginning, !state.isStopped else { return false }
+            if let failedAt = state.failedAt, failedAt.duration(to: MonotonicClock.now()) < pause { return false }
             state.isBeginning = true
             return true
         }
         guard isWanted else { return }
         defer { state.withLock { $0.isBeginning = false } }
-        guard let means = try? Means() else { return }
+        guard let means = try? Means() else {
+            return state.withLock { $0.failedAt = MonotonicClock.now() }
+        }
         let path = (try? means.table.ways()).map { self.path($0) }
         state.withLock { state in
             if let path, settings.probe == nil || path.status == .none {
@@ -83,7 +94,10 @@ final class NetworkWatch: Sendable {
             // The thread keeps the watch until it is stopped.
             _ = try NamedThread.start(name: "trawl-network") { self.run(means) }
         } catch {
-            return state.withLock { ($0.path, $0.isAsked) = (.unknown, false) }
+            return state.withLock { state in
+                (state.path, state.isAsked) = (.unknown, false)
+                state.failedAt = MonotonicClock.now()
+            }
         }
         state.withLock { $0.wakeUp = means.wakeUp }
         // Who follows already is to be told, and it may have been stopped meanwhile.
@@ -93,6 +107,12 @@ final class NetworkWatch: Sendable {
     /// What is known now.
     var path: NetworkPath {
         begin()
+        return state.withLock { $0.path }
+    }
+
+    /// The same for an engine, on whose thread system calls in vain cost others their time.
+    var recentPath: NetworkPath {
+        begin(after: Self.restart)
         return state.withLock { $0.path }
     }
 

@@ -93,7 +93,7 @@ extension Supervisor {
                 followsNetwork = true
                 let mailbox = mailbox
                 // What is told first is what there is already.
-                let known = Guarded(watch.path)
+                let known = Guarded(watch.recentPath)
                 _ = watch.observe { path in
                     let isNew = known.withLock { known in
                         defer { known = path }
@@ -102,7 +102,7 @@ extension Supervisor {
                     if isNew { mailbox.post(.networkChanged) }
                 }
             }
-            return watch.path.status
+            return watch.recentPath.status
         }
     }
 }
