@@ -72,7 +72,7 @@ struct NetworkMonitorTests {
         #expect(await scene.becomes("metered ppp7 -"), "\(scene.lines)")
     }
 
-    @Test("a way that leads nowhere is none, where a probe says so (AFC-18)")
+    @Test("a way that leads nowhere is none, where a probe says so, and a check probes again (AFC-18)")
     func probe() async throws {
         // Nobody listens there yet: the address is this network's own.
         let scene = try Scene(["10.9.9.2", "7"])
@@ -80,8 +80,11 @@ struct NetworkMonitorTests {
         try scene.network.run("ip link set eth0 up; ip route add default via 10.9.9.1")
         #expect(await scene.becomes("none eth0 -"), "\(scene.lines)")
         try await listen(in: scene)
+        #expect(await scene.becomes("unmetered eth0 -", within: .seconds(120)), "\(scene.lines)")
+        // From here on nothing probes by itself.
+        #expect(await eventually { taken(in: scene) == 1 })
         try scene.network.run("echo >&9")
-        #expect(await scene.becomes("unmetered eth0 -"), "\(scene.lines)")
+        #expect(await eventually { taken(in: scene) == 2 })
         try scene.network.run("ip link set eth0 down")
         #expect(await scene.becomes("none - -"), "\(scene.lines)")
     }
@@ -102,11 +105,19 @@ struct NetworkMonitorTests {
             import socket
             s = socket.create_server(("10.9.9.2", 7))
             print("ready", flush=True)
-            while True: s.accept()[0].close()
+            while True:
+                s.accept()[0].close()
+                print("taken", flush=True)
             """
         try scene.network.start(
             try #require(RecordingOrigin.python), ["-c", listener], output: scene.directory.file("listener"))
-        #expect(await eventually { scene.directory.content("listener") == Array("ready\n".utf8) })
+        #expect(await eventually { taken(in: scene) != nil })
+    }
+
+    /// How many connections have been taken there; nil before any could be.
+    private func taken(in scene: Scene) -> Int? {
+        let lines = String(decoding: scene.directory.content("listener") ?? [], as: UTF8.self).split(separator: "\n")
+        return lines.first == "ready" ? lines.count - 1 : nil
     }
 
     @Test("a burst of changes is told as what it came to")
