@@ -269,6 +269,17 @@ struct RetryTests {
 
     @Test("an attempt that waits behind others of its host is given up when the longest time is over")
     func crowdedHost() async throws {
+        // How long a first attempt takes is the machine's business: where it is too long, there is no second one.
+        for seconds in [2, 8, 32] {
+            if try await hasSecondAttempt(longestTime: .seconds(seconds)) { return }
+        }
+        Issue.record("no first attempt was over within its longest time")
+    }
+
+    /// Fetches from a host that says once that it is busy, and has no place from then on.
+    ///
+    /// - Returns: Whether there was to be a second attempt, which was given up then.
+    private func hasSecondAttempt(longestTime: Duration) async throws -> Bool {
         let (first, last) = (Occasion(), Occasion())
         let origin = try ScriptedOrigin { request in
             let isTried = request.target == "/a"
@@ -277,23 +288,26 @@ struct RetryTests {
         }
         defer { origin.stop() }
         defer { last.open() }
-        try await withTestCoordinator {
+        let isPutOff = try await withTestCoordinator {
             $0.connectionsPerHost = 1
         } _: { coordinator in
             var request = Self.request(origin.url("/a"), 3)
-            request.options.retry.longestTime = .seconds(5)
+            request.options.retry.longestTime = longestTime
             let tried = coordinator.start(request)
             #expect(await eventually { origin.seen("/a").count == 1 })
             // It has the host's only place before the next attempt begins.
             let other = coordinator.start(Request(origin.url("/b")))
             first.open()
             let course = await Self.follow(tried)
-            #expect(course.code == .timeout && course.retries.map(\.status) == [503], "\(course)")
             last.open()
             let status = try await other.response.status
             #expect(status == 200)
+            if course.retries.isEmpty, course.response?.status == 503 { return false }
+            #expect(course.code == .timeout && course.retries.map(\.status) == [503], "\(course)")
+            return true
         }
         #expect(origin.seen("/a").count == 1)
+        return isPutOff
     }
 
     @Test("a lost connection is tried again")
