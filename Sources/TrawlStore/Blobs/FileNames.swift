@@ -8,9 +8,11 @@ import TrawlPlatform
 struct FileNames: Sequence {
     private let names: [String]
 
-    init(in directory: String) throws(SystemError) {
-        let opened = cblob_openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
-        try self.init(opened, of: directory)
+    /// - Parameter followingLinks: Whether the directory may be behind a link, as that of a store may be where its user
+    ///   has put it elsewhere. What we make in it is no link.
+    init(in directory: String, followingLinks: Bool = false) throws(SystemError) {
+        let flags = O_RDONLY | O_DIRECTORY | (followingLinks ? 0 : O_NOFOLLOW)
+        try self.init(cblob_openat(AT_FDCWD, directory, flags, 0), of: directory)
     }
 
     /// The names in a directory as `cblob_openat` opened it, or did not; it is closed then.

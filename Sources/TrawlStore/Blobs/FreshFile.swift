@@ -62,7 +62,7 @@ struct FreshFile: ~Copyable {
 
     /// Removes what makers left in a directory that were killed, where files cannot be without a name.
     static func sweep(_ directory: String) throws(SystemError) {
-        for name in try FileNames(in: directory) where name.hasSuffix(".part") {
+        for name in try FileNames(in: directory, followingLinks: true) where name.hasSuffix(".part") {
             var facts = stat()
             let path = directory + "/" + name
             // One that was made a moment ago may be about to get its name.

@@ -25,6 +25,18 @@ struct FileNamesTests {
         #expect(throws: SystemError(errno: ENOTDIR, call: "open \(place)")) { try FileNames(in: place) }
     }
 
+    @Test("one behind a link is listed where links are followed, and one behind a circle of them is an error")
+    func follows() throws {
+        let place = scratch.path + "/some"
+        #expect(symlink(scratch.path, place) == 0)
+        #expect(try Array(FileNames(in: place, followingLinks: true)) == ["some"])
+        let circle = scratch.path + "/circle"
+        #expect(symlink("circle", circle) == 0)
+        #expect(throws: SystemError(errno: ELOOP, call: "open \(circle)")) {
+            try FileNames(in: circle, followingLinks: true)
+        }
+    }
+
     @Test("nor is one that may not be looked at", .enabled(if: geteuid() != 0, "root may do it anyway"))
     func unreadable() throws {
         let place = scratch.path + "/some"

@@ -65,6 +65,28 @@ struct OrphanSweepTests {
         #expect(scratch.blobFiles.count == 1)
     }
 
+    @Test("a cache behind a link is swept, pruned and cleared as any other")
+    func linked() throws {
+        #expect(mkdir(scratch.path + "/elsewhere", 0o700) == 0)
+        #expect(symlink("elsewhere", scratch.cache) == 0)
+        try leaveOrphans(directories: 0..<2)
+        var store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        #expect(scratch.blobFiles.count == 1)
+        #expect(marks == [])
+        store = try open()
+        #expect(store.prune() == .removed(0))
+        #expect(store.clear() == .removed(1))
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        #expect(scratch.blobFiles == [])
+        #expect(marks == [])
+    }
+
     @Test("clearing leaves no body, and no mark once the store was opened again")
     func clears() throws {
         try leaveOrphans()
