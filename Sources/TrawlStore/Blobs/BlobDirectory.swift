@@ -129,8 +129,11 @@ package final class BlobDirectory: Sendable {
 
     /// Takes a blob's name away; who has it open can read on. Whether there was one.
     @discardableResult
-    func remove(_ digest: ContentDigest) -> Bool {
-        digest.withPath { unlinkat(root.rawValue, $0, 0) == 0 }
+    func remove(_ digest: ContentDigest) -> Bool { removal(of: digest) == 0 }
+
+    /// The same: zero, or `errno`.
+    func removal(of digest: ContentDigest) -> Int32 {
+        digest.withPath { unlinkat(root.rawValue, $0, 0) == 0 ? 0 : errno }
     }
 
     /// Takes the name away from the file that a reader has open, unless another has it by now. Under the writer lock.
@@ -187,13 +190,37 @@ package final class BlobDirectory: Sendable {
     }
 
     /// Removes spool files that nobody writes to.
+    ///
+    /// - Throws: Once the others are gone, when one could not be removed.
     func sweepSpools() throws(SystemError) {
+        var failure: SystemError?
         for name in try names(in: "spool") {
             let path = "spool/" + name
             let opened = cblob_openat(root.rawValue, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-            guard opened >= 0 else { continue }
-            if FileLock.take(opened) == 0 { _ = unlinkat(root.rawValue, path, 0) }
+            guard opened >= 0 else {
+                if !Self.isNoFile(-opened) {
+                    failure = SystemError(errno: -opened, call: "open \(self.path)/\(path)")
+                }
+                continue
+            }
+            let locked = FileLock.take(opened)
+            if locked == 0 {
+                if unlinkat(root.rawValue, path, 0) != 0, !Self.isNoFile(errno) {
+                    failure = SystemError(errno: errno, call: "unlink \(self.path)/\(path)")
+                }
+            } else if locked != EWOULDBLOCK {
+                failure = SystemError(errno: locked, call: "flock \(self.path)/\(path)")
+            }
             close(opened)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Whether what could not be opened or removed is gone, or is something else than a file, which is none of ours.
+    static func isNoFile(_ error: Int32) -> Bool {
+        switch error {
+        case ENOENT, ENOTDIR, EISDIR, ELOOP, ENXIO: true
+        default: false
         }
     }
 

@@ -61,13 +61,19 @@ struct FreshFile: ~Copyable {
     }
 
     /// Removes what makers left in a directory that were killed, where files cannot be without a name.
+    ///
+    /// - Throws: Once the others are gone, when one could not be removed.
     static func sweep(_ directory: String) throws(SystemError) {
+        var failure: SystemError?
         for name in try FileNames(in: directory, followingLinks: true) where name.hasSuffix(".part") {
             var facts = stat()
             let path = directory + "/" + name
             // One that was made a moment ago may be about to get its name.
             guard lstat(path, &facts) == 0, time(nil) - facts.st_ctim.tv_sec > 60 else { continue }
-            unlink(path)
+            if unlink(path) != 0, !BlobDirectory.isNoFile(errno) {
+                failure = SystemError(errno: errno, call: "unlink \(path)")
+            }
         }
+        if let failure { throw failure }
     }
 }

@@ -149,10 +149,14 @@ extension CacheStore {
         var walk = BlobWalk()
         while walk.advance(in: blobs) {
             let part = walk.part
+            let failure = Guarded<SystemError?>(nil)
             let outcome = writeNow { [self] (transaction, _) throws(StoreError) in
-                try sweep(part, in: transaction)
+                let found = try removeOrphans(in: transaction, among: part)
+                failure.withLock { $0 = found.failure }
+                return .removed(found.removed)
             }
             if case .notDone = outcome { return outcome }
+            walk.note(failure.withLock { $0 })
         }
         do throws(SystemError) {
             try finish(walk)

@@ -29,6 +29,11 @@ extension CacheStore {
         write(.soon) { [self] (transaction, _) throws(StoreError) in
             let found = try removeOrphans(in: transaction, among: digests)
             settled.withLock { $0 = found.settled }
+            if found.failure != nil {
+                // Whoever opens the store next tries again.
+                marks.mark()
+                pending.withLock { $0.isUnswept = true }
+            }
             return .removed(found.removed)
         } then: { [self] outcome in
             var isOver = true
@@ -49,23 +54,30 @@ extension CacheStore {
     /// A row that this very transaction took away, for another change of its group, is still there until that is
     /// committed; its file stays, for the next time.
     ///
-    /// - Returns: How many files went, and for which of the given there is nothing more to do once this is committed.
-    private func removeOrphans(
+    /// - Returns: How many files went, for which of the given there is nothing more to do here once this is committed,
+    ///   and why one of those did not go, when it could not.
+    func removeOrphans(
         in transaction: borrowing Transaction, among digests: [ContentDigest]
-    ) throws(StoreError) -> (removed: Int, settled: [ContentDigest]) {
+    ) throws(StoreError) -> (removed: Int, settled: [ContentDigest], failure: SystemError?) {
         var removed = 0
         var settled: [ContentDigest] = []
+        var failure: SystemError?
         for digest in digests {
             let row = try digest.withBytes { (key) throws(StoreError) in
                 try transaction.get(CacheSchema.blobs, key)
             }
             if row == nil {
                 if try isCommitted(digest) { continue }
-                if blobs.remove(digest) { removed += 1 }
+                let error = blobs.removal(of: digest)
+                if error == 0 {
+                    removed += 1
+                } else if !BlobDirectory.isNoFile(error) {
+                    failure = SystemError(errno: error, call: "unlink \(blobs.path)/\(digest.path)")
+                }
             }
             settled.append(digest)
         }
-        return (removed, settled)
+        return (removed, settled, failure)
     }
 
     /// Whether a row of what is committed refers to a blob.
@@ -122,14 +134,18 @@ extension CacheStore {
     }
 
     private func sweep(_ walk: BlobWalk, _ number: UInt64) {
+        let failure = Guarded<SystemError?>(nil)
         write(.now) { [self] (transaction, _) throws(StoreError) in
-            try sweep(walk.part, in: transaction)
+            let found = try removeOrphans(in: transaction, among: walk.part)
+            failure.withLock { $0 = found.failure }
+            return .removed(found.removed)
         } then: { [self] outcome in
             // Otherwise the next to open the directory begins anew.
             guard case .removed = outcome else { return endSweep(number, isDone: false) }
             // Another one looks at everything itself.
             guard pending.withLock({ $0.sweeps == number }) else { return }
             var next = walk
+            next.note(failure.withLock { $0 })
             if next.advance(in: blobs) { return sweep(next, number) }
             do throws(SystemError) {
                 try finish(next)
@@ -177,18 +193,12 @@ extension CacheStore {
 
     /// Removes what never got its name, once all bodies were looked at. Then nothing is left by those that were killed.
     ///
-    /// - Throws: When a directory could not be read. What lies there is left to the next to open the store.
+    /// - Throws: When a directory could not be read, or a file not be removed. The next to open the store tries again.
     func finish(_ walk: BlobWalk) throws(SystemError) {
-        try blobs.sweepSpools()
-        try FreshFile.sweep(directory)
+        var walk = walk
+        do throws(SystemError) { try blobs.sweepSpools() } catch { walk.note(error) }
+        do throws(SystemError) { try FreshFile.sweep(directory) } catch { walk.note(error) }
         if let failure = walk.failure { throw failure }
         marks.swept()
-    }
-
-    /// Removes those of the blobs that no record refers to.
-    func sweep(
-        _ digests: [ContentDigest], in transaction: borrowing Transaction
-    ) throws(StoreError) -> CacheOutcome {
-        .removed(try removeOrphans(in: transaction, among: digests).removed)
     }
 }

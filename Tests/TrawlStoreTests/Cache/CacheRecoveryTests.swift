@@ -283,7 +283,7 @@ struct CacheRecoveryTests {
         let outcome = store.writeNow { (transaction, effects) throws(StoreError) in
             _ = try store.tables.removeAll(digest(1), in: transaction, &effects)
             var walk = BlobWalk()
-            while walk.advance(in: store.blobs) { _ = try store.sweep(walk.part, in: transaction) }
+            while walk.advance(in: store.blobs) { _ = try store.removeOrphans(in: transaction, among: walk.part) }
             throw .abandoned
         }
         #expect(outcome == .notDone(.failed(.abandoned)))

@@ -182,6 +182,48 @@ struct OrphanSweepTests {
         #expect(marks == [])
     }
 
+    @Test(
+        "where a file may not be removed, the others go, and the next to come begins anew",
+        .enabled(if: geteuid() != 0, "root may do it anyway"))
+    func unremovable() throws {
+        try leaveOrphans(directories: 0..<2)
+        let first = scratch.cache + "/blobs/00"
+        #expect(chmod(first, 0o500) == 0)
+        defer { chmod(first, 0o700) }
+        var store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        let file = first + "/" + String(repeating: "5e", count: 31)
+        let error = StoreError.system(SystemError(errno: EACCES, call: "unlink \(file)"))
+        #expect(store.prune() == .notDone(.failed(error)))
+        store.close()
+        #expect(scratch.blobFiles.count == 2)
+        #expect(marks.count == 1)
+        #expect(chmod(first, 0o700) == 0)
+        store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        #expect(scratch.blobFiles.count == 1)
+        #expect(marks == [])
+    }
+
+    @Test("a sweep that did not come to everything leaves the mark, with the reason")
+    func failed() throws {
+        try leaveOrphans(directories: 0..<2)
+        let store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        makeFile("cache/storing/dead")
+        #expect(store.marks.adopt())
+        let error = SystemError(errno: EIO, call: "unlink")
+        var walk = BlobWalk()
+        walk.note(error)
+        walk.note(nil)
+        #expect(throws: error) { try store.finish(walk) }
+        #expect(marks == ["cache/storing/dead"])
+        try store.finish(BlobWalk())
+        #expect(marks == [])
+    }
+
     @Test("after a sweep another one can begin")
     func again() throws {
         try leaveOrphans()

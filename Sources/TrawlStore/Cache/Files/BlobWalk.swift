@@ -16,8 +16,13 @@ struct BlobWalk: Sendable {
     private var found: [ContentDigest] = []
     /// The files that are due; none before the first `advance`, and where the directories read last are empty.
     private(set) var part: [ContentDigest] = []
-    /// Why a directory could not be read, when one could not: the walk does not come to all there is.
+    /// Why a directory could not be read, or a file not be removed, when one could not: not all is done.
     private(set) var failure: SystemError?
+
+    /// Notes why a file could not be removed, when one could not.
+    mutating func note(_ failure: SystemError?) {
+        if let failure { self.failure = failure }
+    }
 
     /// Goes on to the next part.
     ///
