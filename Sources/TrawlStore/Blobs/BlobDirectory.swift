@@ -137,13 +137,16 @@ package final class BlobDirectory: Sendable {
     }
 
     /// Takes the name away from the file that a reader has open, unless another has it by now. Under the writer lock.
-    func remove(_ reader: BlobReader) {
-        guard let file = reader.identity else { return }
-        reader.reference.digest.withPath { path in
+    ///
+    /// - Returns: Whether it was that file's, also where it could not be taken away.
+    func remove(_ reader: BlobReader) -> Bool {
+        guard let file = reader.identity else { return false }
+        return reader.reference.digest.withPath { path -> Bool in
             var status = stat()
-            guard fstatat(root.rawValue, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+            guard fstatat(root.rawValue, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
             let found = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
             if found == file { _ = unlinkat(root.rawValue, path, 0) }
+            return found == file
         }
     }
 

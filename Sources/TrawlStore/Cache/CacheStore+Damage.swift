@@ -58,7 +58,8 @@ extension CacheStore {
         _ use: CacheUse, _ reader: BlobReader?, in transaction: borrowing Transaction,
         _ effects: inout CacheTables.Effects
     ) throws(StoreError) -> Bool {
-        if let reader { blobs.remove(reader) }
+        // Its length says nothing, and the name may lead to it still, where it may not be taken away.
+        if let reader, blobs.remove(reader) { return try tables.remove(use, in: transaction, &effects) }
         guard try isDamaged(use, in: transaction) else { return false }
         return try tables.remove(use, in: transaction, &effects)
     }

@@ -173,6 +173,41 @@ struct CacheDamageTests {
         #expect(try store.statistics().blobs == 1)
     }
 
+    @Test(
+        "what led to a damaged blob goes also where the file may not be removed, which is left to the next",
+        .enabled(if: geteuid() != 0, "root may do it anyway"))
+    func keptBlob() throws {
+        var store = try open()
+        store.put(1, body: [UInt8](repeating: 5, count: 40_000))
+        let path = try #require(store.blobPath(1))
+        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        let found = try #require(
+            store.read(digest(1)) { candidates in
+                candidates.record(at: 0).flatMap { record in
+                    record.body().map { (record.use, $0) }
+                }
+            })
+        guard case .blob(let reader) = found.1 else {
+            Issue.record("no blob")
+            return
+        }
+        flip(path, at: 20_000)
+        #expect(throws: BlobError.damaged) { try reader.bytes() }
+        #expect(chmod(directory, 0o500) == 0)
+        defer { chmod(directory, 0o700) }
+        store.reportDamage(of: reader, found.0)
+        flush(store)
+        #expect(store.found(1) == [])
+        store.close()
+        #expect(scratch.blobFiles.count == 1)
+        #expect(scratch.files(in: "cache/storing").count == 1)
+        #expect(chmod(directory, 0o700) == 0)
+        store = try open()
+        waitUntil { !store.pending.withLock { $0.isSweeping } }
+        store.close()
+        #expect(scratch.blobFiles == [])
+    }
+
     @Test("a report of a damaged blob that comes late leaves the body alone that was stored since", arguments: 1...2)
     func lateReport(number: Int) throws {
         let store = try open()
