@@ -129,6 +129,8 @@ extension CacheStore {
         }
         guard let number else { return }
         marks.mark()
+        // Also what this process has left when it made the files anew.
+        _ = marks.adopt()
         // Nothing is due yet: what there is, the store thread sees first.
         sweep(BlobWalk(), number)
     }

@@ -68,6 +68,7 @@ package final class CacheStore: Sendable {
         environmentSettings.bootIdentity = settings.bootIdentity
         environmentSettings.openingPatience = settings.openingPatience
         environmentSettings.recover = { transaction throws(StoreError) in try CacheTables.recover(in: transaction) }
+        environmentSettings.beforeMakingAnew = StoreMarks.leave(in:)
         // Free pages come on top of the budget; with more than expected the environment grows.
         environmentSettings.mapSize = Int(4 * min(max(settings.budget, 1 << 28), 1 << 42))
         let environment = try Environment.open(directory: directory, settings: environmentSettings)

@@ -144,6 +144,28 @@ struct OrphanSweepTests {
         withExtendedLifetime(other) {}
     }
 
+    @Test("before the files are made anew there is a mark for the next, and none where there are no bodies")
+    func markedBefore() throws {
+        let store = try open()
+        #expect(store.put(1, body: body) != nil)
+        store.close()
+        #expect(marks == [])
+        #expect(unlink(scratch.cache + "/data.mdb") == 0)
+        var settings = EnvironmentSettings(
+            tables: CacheSchema.tables, format: CacheSchema.format, isRebuildable: true)
+        settings.beforeMakingAnew = StoreMarks.leave(in:)
+        // As one that is killed right after.
+        try Environment.open(directory: scratch.cache, settings: settings).close()
+        #expect(marks.count == 1)
+        let next = try open()
+        waitUntil { !next.pending.withLock { $0.isSweeping } }
+        next.close()
+        #expect(scratch.blobFiles == [])
+        #expect(marks == [])
+        try Environment.open(directory: scratch.path + "/new", settings: settings).close()
+        #expect(scratch.files(in: "new/storing") == [])
+    }
+
     @Test("they go with all records when a look made the files anew, and nothing was stored since")
     func madeAnewByReading() throws {
         let store = try open()
@@ -152,7 +174,13 @@ struct OrphanSweepTests {
         // That is seen within a second.
         waitUntil { store.found(1).isEmpty }
         #expect(scratch.blobFiles.count == 1)
+        // Its own, and one for whoever comes next, should it be killed now.
+        #expect(marks.count == 2)
         store.close()
+        // Who closes waits a second for a sweep.
+        let next = try open()
+        waitUntil { !next.pending.withLock { $0.isSweeping } }
+        next.close()
         #expect(scratch.blobFiles == [])
         #expect(marks == [])
     }

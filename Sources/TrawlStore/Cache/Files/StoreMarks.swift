@@ -43,6 +43,12 @@ final class StoreMarks: Sendable {
         }
     }
 
+    /// Leaves one that nobody holds, when there are blobs: those are nobody's from now on. Who looks for orphans next
+    /// takes it over.
+    static func leave(in directory: String) {
+        if access(directory + "/blobs", F_OK) == 0 { _ = StoreMarks(in: directory).make() }
+    }
+
     /// Takes over what processes left that were killed.
     ///
     /// - Returns: Whether there was something. What cannot be listed now stays for the next to open the store.

@@ -30,6 +30,9 @@ package struct EnvironmentSettings: Sendable {
     /// Puts right what the system may have mixed when the machine went down: older states of some rows beside newer
     /// ones of others. Runs in the first transaction after a start of the machine, when the structure was found whole.
     package var recover: (@Sendable (borrowing Transaction) throws(StoreError) -> Void)?
+    /// Called before files are made where there are none, or none that can be used: what belonged to what they held is
+    /// nobody's from then on, also should this process be killed at once. The directory is there, and locked.
+    package var beforeMakingAnew: (@Sendable (_ directory: String) -> Void)?
     /// How long opening and closing wait for other processes that do the same.
     package var openingPatience: Duration = .seconds(10)
     /// For so long nobody tries again to open files that were replaced and could not be opened.

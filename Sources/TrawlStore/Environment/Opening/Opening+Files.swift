@@ -48,7 +48,10 @@ extension Opening {
         var followsDamage = false
         if facts == nil, note != nil { followsDamage = try FileFacts.of(path, followingLinks: false) != nil }
         // A lock file without data is that of files that were removed: whoever has them open keeps it.
-        if facts == nil { try remove(directory) }
+        if facts == nil {
+            settings.beforeMakingAnew?(directory)
+            try remove(directory)
+        }
         var mustNote = note?.boot != boot || facts == nil
         if mustNote { note?.verified = nil }
 
@@ -72,6 +75,7 @@ extension Opening {
         } catch {
             guard settings.isRebuildable, error.isCuredByRebuilding, facts != nil else { throw error }
             if case .damaged = error { followsDamage = true }
+            settings.beforeMakingAnew?(directory)
             try remove(directory)
             facts = nil
             isTrusted = true
