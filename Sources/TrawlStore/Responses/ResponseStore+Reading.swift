@@ -19,7 +19,7 @@ extension ResponseStore {
     /// - Parameter fields: Those of a request that must select it, by `Vary` and by its credentials; nil takes any
     ///   variant.
     /// - Returns: The response, if there is one, and how many variants there are.
-    /// - Throws: When its body is not to be had, and `damaged` also where all that is there is damaged.
+    /// - Throws: When its body is not to be had, and `damaged` where all that is there is damaged.
     package func item(
         under key: CacheKey, selectedBy fields: FieldLines?
     ) throws(BodyLoss) -> (item: StoredItem?, variants: Int) {
@@ -27,11 +27,25 @@ extension ResponseStore {
             TargetURI(key: key).map { CacheRequest(method: .get, target: $0, fields: fields, tag: rules.tag) }
         }
         if fields != nil, request == nil { return (nil, 0) }
+        do throws(BodyLoss) {
+            return try item(under: key, selectedBy: request)
+        } catch {
+            guard error == .gone else { throw error }
+            // Something else may have taken its place.
+            return try item(under: key, selectedBy: request)
+        }
+    }
+
+    /// The same in one snapshot: the best whose body is whole.
+    private func item(
+        under key: CacheKey, selectedBy request: CacheRequest?
+    ) throws(BodyLoss) -> (item: StoredItem?, variants: Int) {
         var found: StoredItem?
         var variants = 0
         var loss: BodyLoss?
         cache.read(CacheDigest(of: key)) { candidates in
-            var best: (response: StoredResponse, record: StoredRecord)?
+            var whole: [(response: StoredResponse, record: StoredRecord)] = []
+            var parts: [(response: StoredResponse, record: StoredRecord)] = []
             var isDamaged = false
             for index in 0..<candidates.count {
                 guard let record = candidates.record(at: index) else {
@@ -43,19 +57,24 @@ extension ResponseStore {
                 else { continue }
                 variants += 1
                 if let request, !view.isSelected(by: request, tag: rules.tag) { continue }
-                if let best, !view.facts.body.isComplete || best.response.facts.body.isComplete { continue }
                 guard let response = try? StoredResponse(view) else { continue }
-                best = (response, record)
+                if view.facts.body.isComplete {
+                    whole.append((response, record))
+                } else {
+                    parts.append((response, record))
+                }
             }
-            if let best {
+            if isDamaged, variants == 0 { loss = .damaged }
+            for candidate in whole + parts {
                 do throws(BodyLoss) {
-                    let body: StoredBody? = best.record.bodyLength > 0 ? try best.record.load() : nil
-                    found = StoredItem(response: best.response, body: body, use: best.record.use)
+                    let body: StoredBody? = candidate.record.bodyLength > 0 ? try candidate.record.load() : nil
+                    found = StoredItem(response: candidate.response, body: body, use: candidate.record.use)
+                    loss = nil
                 } catch {
                     loss = error
                 }
-            } else if isDamaged, variants == 0 {
-                loss = .damaged
+                // What is damaged is as good as not there.
+                if loss != .damaged { break }
             }
             return ()
         }

@@ -31,4 +31,22 @@ struct CacheGetTests {
             #expect(access(output, F_OK) != 0)
         }
     }
+
+    @Test("where the newest is damaged, what was stored before it is written")
+    func nextBest() throws {
+        let fixture = try StoreFixture()
+        var random = SeededGenerator(seed: 6)
+        let (older, newest) = (random.bytes(5000), random.bytes(5000))
+        for (body, type) in [(older, "a"), (newest, "b")] {
+            try fixture.store(
+                "http://h/a", body, [("Cache-Control", "max-age=60"), ("Vary", "Accept")], request: [("Accept", type)])
+        }
+        try fixture.damage(newest)
+        let output = fixture.path + "/body"
+        let command = try CacheGetCommand.parse(["http://h/a", "-o", output])
+        let store = try CacheAtHand(fixture.path + "/store", budget: nil)
+        defer { store.close() }
+        #expect(try command.execute(on: store) == ExitStatus.success)
+        #expect(FileManager.default.contents(atPath: output) == Data(older))
+    }
 }
