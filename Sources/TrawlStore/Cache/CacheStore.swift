@@ -119,37 +119,40 @@ package final class CacheStore: Sendable {
     package func read<Result>(
         _ digest: CacheDigest, _ body: (borrowing CacheCandidates) -> Result?
     ) -> Result? {
-        do throws(StoreError) {
-            return try environment.read { (snapshot) throws(StoreError) in
-                let found = try digest.withBytes { (key) throws(StoreError) in
-                    try snapshot.get(CacheSchema.index, key)
-                }
-                guard let found else { return nil }
-                let count = min(found.count / IndexRow.entrySize, IndexRow.mostEntries)
-                return try withUnsafeTemporaryAllocation(
-                    of: CacheCandidates.Row.self, capacity: IndexRow.mostEntries
-                ) { (rows) throws(StoreError) -> Result? in
-                    var filled = 0
-                    for index in stride(from: count - 1, through: 0, by: -1) {
-                        let entry = IndexRow.entry(at: index, of: found)
-                        guard let bytes = try snapshot.get(CacheSchema.records, entry.sequence) else {
-                            noteDamage(CacheUse(digest: digest, sequence: entry.sequence))
-                            continue
-                        }
-                        rows.initializeElement(at: filled, to: CacheCandidates.Row(entry: entry, bytes: bytes))
-                        filled += 1
-                    }
-                    if filled == 0 { return nil }
-                    // By a name of its own: given as an argument at once, the compiler of Swift 6.3.1 fails in release.
-                    let candidates = CacheCandidates(
-                        store: self, snapshot: snapshot.handle, digest: digest,
-                        rows: UnsafeBufferPointer(rebasing: rows[..<filled]))
-                    return body(candidates)
-                }
+        // A store that cannot be read is one without records; its next write says why.
+        do throws(StoreError) { return try look(digest, body) } catch { return nil }
+    }
+
+    /// The same, for who is to be told that the store cannot be read.
+    package func look<Result>(
+        _ digest: CacheDigest, _ body: (borrowing CacheCandidates) -> Result?
+    ) throws(StoreError) -> Result? {
+        try environment.read { (snapshot) throws(StoreError) in
+            let found = try digest.withBytes { (key) throws(StoreError) in
+                try snapshot.get(CacheSchema.index, key)
             }
-        } catch {
-            // A store that cannot be read is one without records; its next write says why.
-            return nil
+            guard let found else { return nil }
+            let count = min(found.count / IndexRow.entrySize, IndexRow.mostEntries)
+            return try withUnsafeTemporaryAllocation(
+                of: CacheCandidates.Row.self, capacity: IndexRow.mostEntries
+            ) { (rows) throws(StoreError) -> Result? in
+                var filled = 0
+                for index in stride(from: count - 1, through: 0, by: -1) {
+                    let entry = IndexRow.entry(at: index, of: found)
+                    guard let bytes = try snapshot.get(CacheSchema.records, entry.sequence) else {
+                        noteDamage(CacheUse(digest: digest, sequence: entry.sequence))
+                        continue
+                    }
+                    rows.initializeElement(at: filled, to: CacheCandidates.Row(entry: entry, bytes: bytes))
+                    filled += 1
+                }
+                if filled == 0 { return nil }
+                // By a name of its own: given as an argument at once, the compiler of Swift 6.3.1 fails in release.
+                let candidates = CacheCandidates(
+                    store: self, snapshot: snapshot.handle, digest: digest,
+                    rows: UnsafeBufferPointer(rebasing: rows[..<filled]))
+                return body(candidates)
+            }
         }
     }
 

@@ -87,16 +87,20 @@ extension ResponseStore {
         if listing.bodyLength == 0 { return StoredItem(response: listing.response, body: nil, use: listing.use) }
         var body: StoredBody?
         var loss = BodyLoss.gone
-        cache.read(listing.use.digest) { candidates in
-            for index in 0..<candidates.count where candidates.sequence(at: index) == listing.use.sequence {
-                do throws(BodyLoss) {
-                    guard let record = candidates.record(at: index) else { throw .damaged }
-                    body = try record.load()
-                } catch {
-                    loss = error
+        do throws(StoreError) {
+            _ = try cache.look(listing.use.digest) { candidates in
+                for index in 0..<candidates.count where candidates.sequence(at: index) == listing.use.sequence {
+                    do throws(BodyLoss) {
+                        guard let record = candidates.record(at: index) else { throw .damaged }
+                        body = try record.load()
+                    } catch {
+                        loss = error
+                    }
                 }
+                return ()
             }
-            return ()
+        } catch {
+            loss = .unreadable(error)
         }
         guard let body else { throw loss }
         return StoredItem(response: listing.response, body: body, use: listing.use)

@@ -21,6 +21,16 @@ struct StoredListingTests {
         #expect(try fixture.listings().map(\.url) == (0..<count).map { "http://h/\($0)" })
     }
 
+    @Test("a store that cannot be read is not taken for one whose responses were removed")
+    func unreadable() throws {
+        let fixture = try StoreFixture()
+        try fixture.store("http://h/")
+        let listing = try #require(try fixture.listings().first)
+        #expect(try fixture.responses.item(of: listing).body?.length == 4)
+        fixture.responses.cache.close()
+        #expect(throws: BodyLoss.unreadable(.closed)) { try fixture.responses.item(of: listing) }
+    }
+
     @Test("a line has columns, and what is long or strange at its end")
     func line() throws {
         let fixture = try StoreFixture()
