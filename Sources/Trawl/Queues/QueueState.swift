@@ -50,6 +50,8 @@ struct QueueState {
         var down: ProgressTally.Share
         /// Nil when it has no body.
         var up: ProgressTally.Share?
+        /// How often progress had been set to nothing when its turn came.
+        let resets: UInt32
     }
 
     static let cancelled = FetchError(.cancelled, "")
@@ -212,7 +214,7 @@ struct QueueState {
     /// The turn of a fetch, or of its sizing request, has come.
     mutating func begin(_ id: QueueMachine.FetchID) {
         noteRunning()
-        if shares[id] == nil { shares[id] = Shares(down: down.freshShare) }
+        if shares[id] == nil { shares[id] = Shares(down: down.freshShare, resets: seenResets) }
     }
 
     /// What a fetch starts with; nil when it is refused. It waits no longer, unless it is its size that is asked for.
@@ -224,10 +226,12 @@ struct QueueState {
         // Nothing is told of who asks for a size.
         let handle = forSize ? nil : handles[id]
         if forSize { Self.askForSize(&request) }
+        // Progress may have been set to nothing since its turn came.
+        let counts = shares[id]?.resets == seenResets
         runs[id] = Run(
             method: kept.effectiveMethod, url: request.url, control: handle?.control,
-            hop: HopShape(isHEAD: kept.effectiveMethod == .head))
-        if !forSize, shares[id] != nil, !request.body.isEmpty {
+            hop: HopShape(isHEAD: kept.effectiveMethod == .head), counts: counts)
+        if !forSize, counts, !request.body.isEmpty {
             var share = up.add()
             let step = up.learned(Int64(request.body.bytes.count), of: &share)
             shares[id]?.up = share

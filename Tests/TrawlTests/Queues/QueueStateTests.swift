@@ -117,6 +117,29 @@ struct QueueStateTests {
         #expect(queue.state.decoded == 0 && queue.state.machine.pendingCount == 0)
     }
 
+    @Test("nor does what is handed over only after progress was set to nothing, though its turn came before")
+    func lateLaunch() throws {
+        var queue = Started(0)
+        var request = Request("http://a.test/")
+        request.body = .text("sent")
+        let id = queue.state.add(request, into: .memory, .normal, after: [], needsSuccess: true)
+        let turn = queue.state.machine.next()
+        #expect(turn == .start(id))
+        queue.state.begin(id)
+        queue.state.change { $0.cancelAll() }
+        let launch = queue.state.launch(id, forSize: false)
+        #expect(launch != nil)
+        queue.state.attemptBegan(id)
+        queue.state.headCame(try head(200, length: 1000), of: id)
+        let moved = FetchProgress(received: 400, expected: 1000, sent: 4, decoded: 400)
+        queue.state.measured(moved, of: id, at: start)
+        let progress = queue.state.progress(at: start)
+        #expect(progress.decoded == 0 && progress.upload == .nothing)
+        #expect(progress.download.completed == 0 && progress.download.bytesPerSecond == 0)
+        queue.end(id)
+        #expect(queue.state.decoded == 0 && queue.state.machine.pendingCount == 0)
+    }
+
     @Test("time in which nothing ran does not make the time left longer, whether it was suspended or all was over")
     func idle() {
         let (soon, late) = (MonotonicInstant(nanoseconds: 1 << 60), MonotonicInstant(nanoseconds: 1 << 61))
