@@ -21,8 +21,8 @@ package final class ResponseStore: Sendable {
     ///
     /// - Parameter directory: Of the store; the cache is in `cache` beneath it.
     package static func open(directory: String, settings: CacheSettings) throws(StoreError) -> ResponseStore {
+        try StoreDirectory.make(directory)
         let path = directory + "/cache"
-        try StoreDirectory.make(directory, for: path)
         let cache = try CacheStore.open(directory: path, settings: settings)
         do throws(SystemError) {
             return ResponseStore(cache, secret: try StoreSecret.of(path))

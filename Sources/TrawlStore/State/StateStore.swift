@@ -39,13 +39,12 @@ package final class StateStore: Sendable {
     ///   - store: The store's directory, absolute.
     ///   - openingPatience: How long opening and closing the environment wait for other processes that do the same.
     ///   - retryPause: For how long nobody tries again to open what could not be opened.
-    /// - Throws: Also where the state's directory is not the user's alone, or is not there in a store that is another
-    ///   user's; then nothing is made there.
+    /// - Throws: Also where the state's directory is not the user's alone; then nothing is made there.
     package static func open(
         store: String, openingPatience: Duration = .seconds(10), retryPause: Duration = .seconds(2)
     ) throws(StoreError) -> StateStore {
+        try StoreDirectory.make(store)
         let directory = store + "/state"
-        try StoreDirectory.make(store, for: directory)
         try StoreDirectory.prepare(directory)
         return StateStore(directory, openingPatience, retryPause)
     }

@@ -113,23 +113,6 @@ struct StateStoreTests {
         #expect(scratch.files() == [])
     }
 
-    @Test(
-        "nor in another user's store, who could not use it from then on",
-        .enabled(if: geteuid() == 0, "only root may do it"))
-    func otherStore() throws {
-        #expect(mkdir(store, 0o700) == 0 && chown(store, 12345, 12345) == 0)
-        #expect(throws: StoreError.unusable(path: store, reason: "belongs to user 12345")) {
-            try StateStore.open(store: store)
-        }
-        #expect(throws: StoreError.unusable(path: store, reason: "belongs to user 12345")) {
-            try ResponseStore.open(directory: store, settings: CacheSettings())
-        }
-        #expect(access(store + "/state", F_OK) != 0 && access(store + "/cache", F_OK) != 0)
-        // What is there already is judged by itself.
-        #expect(mkdir(store + "/state", 0o700) == 0)
-        try StateStore.open(store: store).close()
-    }
-
     @Test("nor in one that comes into its place while it is open")
     func replacedByUnfit() throws {
         let state = try StateStore.open(store: store)

@@ -12,18 +12,6 @@ enum StoreDirectory {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw .from(SystemError(errno: errno, call: "mkdir")) }
     }
 
-    /// Makes a store's directory, and those above it, for one of the two beneath.
-    ///
-    /// - Throws: Also `unusable`: the one beneath is not there, and the store is another user's, who could not use what
-    ///   this one makes. A store of root's is made ready for others.
-    static func make(_ store: String, for directory: String) throws(StoreError) {
-        try make(store)
-        guard try FileFacts.of(directory, followingLinks: false) == nil,
-            let owner = try FileFacts.of(store, followingLinks: true)?.owner, owner != geteuid(), owner != 0
-        else { return }
-        throw .unusable(path: store, reason: "belongs to user \(owner)")
-    }
-
     /// Makes one of them, and those above it, when there is none, and sees that it is fit. Before anything else is done
     /// there.
     ///
