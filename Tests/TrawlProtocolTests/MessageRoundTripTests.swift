@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [17, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [18, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -95,7 +95,7 @@ struct MessageRoundTripTests {
             countsConnections: false)
         let numbers: [UInt8] = little(UInt32(2)) + little(UInt32(3)) + little(UInt32(4)) + little(UInt32(5))
         let roots: [UInt8] = [1, 0, 0, 0] + [2, 0, 0, 0, 0x2F, 0x70] + little(UInt64(6)) + little(UInt64(7))
-        let greeting: [UInt8] = Array("TRWL".utf8) + [17, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1, 0]
+        let greeting: [UInt8] = Array("TRWL".utf8) + [18, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1, 0]
         #expect(frame(CoordinatorMessage.hello(hello)) == frame(kind: 1, greeting))
     }
 

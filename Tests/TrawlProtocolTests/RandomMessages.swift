@@ -258,6 +258,7 @@ extension LeaseEnd {
         end.metrics.ended = random.integer()
         end.metrics.connection = random.integer()
         end.metrics.reusedConnection = random.bool()
+        end.metrics.repeatedRequest = random.bool()
         end.metrics.bytesReceived = random.integer()
         end.metrics.bytesSent = random.integer()
         end.metrics.bodyBytes = random.integer()

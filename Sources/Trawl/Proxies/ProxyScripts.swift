@@ -45,6 +45,10 @@ final class ProxyScripts: Sendable {
 
     private struct State {
         var questions: [Asked] = []
+        /// Those whose answer somebody waits for.
+        var awaited: Set<Question> = []
+        /// The script whose text is being fetched.
+        var loading: (place: ExactText, fetch: RunningFetch)?
         var thread: NamedThread?
         /// The child whose script is asked.
         var child: WorkerProcess?
@@ -52,6 +56,9 @@ final class ProxyScripts: Sendable {
         var looksAgain = false
         var isStopped = false
         var problem: FetchError?
+
+        /// Whether somebody waits for what that script says.
+        func awaits(_ place: ExactText) -> Bool { awaited.contains { $0.place == place } }
     }
 
     private let configuration: Configuration
@@ -79,10 +86,24 @@ final class ProxyScripts: Sendable {
             if state.thread == nil {
                 state.thread = try? NamedThread.start(name: "trawl-pac") { [self] in run() }
             }
-            if state.thread != nil { state.questions.append(Asked(question: question, patience: patience)) }
-            return state.thread != nil
+            guard state.thread != nil else { return false }
+            state.questions.append(Asked(question: question, patience: patience))
+            state.awaited.insert(question)
+            return true
         }
         if isRunning { bell.open() } else { mailbox.post(.routed(question, .failure(until: MonotonicClock.now()))) }
+    }
+
+    /// Nobody waits for that answer any more: a script's text that is fetched for nobody else is given up (ASI-CAN-03).
+    func withdraw(_ question: Question) {
+        let loading: RunningFetch? = state.withLock { state in
+            state.awaited.remove(question)
+            guard let loading = state.loading, loading.place == question.place, !state.awaits(loading.place) else {
+                return nil
+            }
+            return loading.fetch
+        }
+        if let loading { mailbox.post(.cancel(loading)) }
     }
 
     /// Has each script looked at again at the next question about it: the network is another one.
@@ -129,13 +150,19 @@ final class ProxyScripts: Sendable {
                 if scripts[place] == nil, scripts.count >= 4 { scripts.removeAll() }
                 let script = scripts[place] ?? LoadedScript(place: place.text)
                 scripts[place] = script
-                mailbox.post(.routed(asked.question, answer(asked, script)))
+                // Who asks a question again that was withdrawn asks it behind this one.
+                guard isAwaited(asked.question), let answer = answer(asked, script) else { continue }
+                state.withLock { _ = $0.awaited.remove(asked.question) }
+                mailbox.post(.routed(asked.question, answer))
             }
         }
         for script in scripts.values { script.process?.end() }
     }
 
-    private func answer(_ asked: Asked, _ script: LoadedScript) -> Answer {
+    private func isAwaited(_ question: Question) -> Bool { state.withLock { $0.awaited.contains(question) } }
+
+    /// What comes of a question; nil when it was withdrawn while the script's text was fetched for it.
+    private func answer(_ asked: Asked, _ script: LoadedScript) -> Answer? {
         defer { state.withLock { $0.child = nil } }
         do throws(FetchError) {
             let list = try script.find(
@@ -146,6 +173,7 @@ final class ProxyScripts: Sendable {
             }
             return .ways(list)
         } catch {
+            if error.code == .cancelled { return nil }
             state.withLock { $0.problem = error }
             if let patience = script.lackingPatience { return .unanswered(within: patience) }
             return .failure(until: script.nextLook)
@@ -172,6 +200,13 @@ final class ProxyScripts: Sendable {
             // Who waits for an answer holds up all that wait for a script, and `sendBlocking` asks nobody.
             asksProgram: false, isAskedFor: false)
         if !mailbox.post(.submit(running)) { running.refuse() }
+        let script = ExactText(place)
+        let isAwaited = state.withLock { state in
+            state.loading = (script, running)
+            return state.awaits(script)
+        }
+        defer { state.withLock { $0.loading = nil } }
+        if !isAwaited { mailbox.post(.cancel(running)) }
         let response = try outcome.waitBlocking().get()
         guard response.isSuccess else {
             throw FetchError(.proxy, "the proxy script's answer is \(response.status)", url: response.url)
@@ -291,6 +326,12 @@ private final class LoadedScript {
             nextLook = MonotonicClock.now().advanced(by: Self.freshness)
             nextPatience = Self.patience
         } catch {
+            // Given up for want of questions, which says nothing about the script: the next one has it fetched anew.
+            if error.code == .cancelled {
+                if text.isEmpty { problem = error }
+                nextLook = MonotonicInstant(nanoseconds: 0)
+                return
+            }
             // One that is known goes on.
             if text.isEmpty {
                 problem = error

@@ -9,7 +9,17 @@ struct ScriptAnswers {
     private static let most = 4096
 
     private var known: [ProxyScripts.Question: (list: ProxyList, end: MonotonicInstant)] = [:]
-    private var waiting: [ProxyScripts.Question: [(fetch: FetchKey, front: Bool)]] = [:]
+    private var waiting: [ProxyScripts.Question: Waiting] = [:]
+    /// What each of those who wait waits for.
+    private var questions: [FetchKey: ProxyScripts.Question] = [:]
+
+    /// Those who wait for one answer.
+    private struct Waiting {
+        /// In the order in which they came, those who have left among them.
+        var hops: [(fetch: FetchKey, front: Bool)] = []
+        /// How many have not left.
+        var count = 0
+    }
 
     /// An answer that still holds.
     func answer(_ question: ProxyScripts.Question, at now: MonotonicInstant) -> ProxyList? {
@@ -22,8 +32,24 @@ struct ScriptAnswers {
     /// Lets a hop wait.
     /// - Returns: Whether it is the first, so that the question has to be asked.
     mutating func wait(_ fetch: FetchKey, front: Bool, for question: ProxyScripts.Question) -> Bool {
-        waiting[question, default: []].append((fetch, front))
+        if let earlier = questions.updateValue(question, forKey: fetch) {
+            // It has been in the queue once more meanwhile, perhaps with another URL.
+            if earlier == question { return false }
+            waiting[earlier]?.count -= 1
+        }
+        waiting[question, default: Waiting()].hops.append((fetch, front))
+        waiting[question]?.count += 1
         return waiting[question]?.count == 1
+    }
+
+    /// A fetch ends.
+    /// - Returns: The question whose answer nobody waits for any more because of that.
+    mutating func leave(_ fetch: FetchKey) -> ProxyScripts.Question? {
+        guard !questions.isEmpty, let question = questions.removeValue(forKey: fetch) else { return nil }
+        waiting[question]?.count -= 1
+        guard waiting[question]?.count == 0 else { return nil }
+        waiting[question] = nil
+        return question
     }
 
     /// Takes an answer. One that came to nothing for want of patience is for those who wait alone.
@@ -38,6 +64,8 @@ struct ScriptAnswers {
         case .failure(let nextLook): known[question] = (answer.list, min(end, nextLook))
         case .unanswered: known[question] = nil
         }
-        return waiting.removeValue(forKey: question) ?? []
+        let hops = waiting.removeValue(forKey: question)?.hops.filter { questions[$0.fetch] == question } ?? []
+        for hop in hops { questions[hop.fetch] = nil }
+        return hops
     }
 }

@@ -138,7 +138,8 @@ extension RequestOptions {
     public struct TimeLimits: Sendable, Hashable, Codable {
         /// Until a connection stands, TLS included. Default 30 s.
         public var connect = Duration.seconds(30)
-        /// Without a byte in either direction. Default 60 s.
+        /// Without a byte in either direction; half as long again before the first byte of the request's body has gone.
+        /// Default 60 s.
         public var inactivity = Duration.seconds(60)
         /// From when a request has gone out, its body included, to the first byte of the response; an interim response
         /// begins it anew. Time in which the fetch waits for bandwidth does not count. Default none.

@@ -26,6 +26,9 @@ public struct HopReport: Sendable, Hashable {
     public var connection: String? { metrics.connection == 0 ? nil : "\(slot):\(metrics.connection)" }
     /// Whether an earlier hop had used the connection.
     public var reusedConnection: Bool { metrics.reusedConnection }
+    /// Whether the request went out more than once: a connection that had been used before ended under it without a byte of
+    /// response (RFC 9112 §9.3.1), which is no failure of methods that may be repeated.
+    public var repeatedRequest: Bool { metrics.repeatedRequest }
     /// Bytes as they came from the wire: heads, framing and encoded body.
     public var bytesReceived: UInt64 { metrics.bytesReceived }
     /// Bytes of the body without its framing, content codings still on.

@@ -70,6 +70,7 @@ extension Supervisor {
             return answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
         }
         fetch.engine.isRepeated = true
+        tell(.connections, fetch, "its connection ended without an answer: sent again")
         begin(fetch, front: true)
     }
 

@@ -53,7 +53,8 @@ extension Supervisor {
         guard end.metrics.connection != 0 else { return tell(.connections, fetch, "no connection") }
         let kind = end.metrics.reusedConnection ? "used again" : "new"
         let peer = "\(end.metrics.remoteAddress) port \(end.metrics.remotePort)"
-        tell(.connections, fetch, "connection \(slot):\(end.metrics.connection) to \(peer), \(kind)")
+        let again = end.metrics.repeatedRequest ? ", for a request that an earlier one ended under" : ""
+        tell(.connections, fetch, "connection \(slot):\(end.metrics.connection) to \(peer), \(kind)\(again)")
     }
 
     /// Looks at what passed since the last look.

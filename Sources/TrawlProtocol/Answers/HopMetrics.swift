@@ -24,6 +24,8 @@ package struct HopMetrics: Sendable, Hashable {
     package var remotePort: UInt16 = 0
     /// Whether an earlier hop had used the connection.
     package var reusedConnection = false
+    /// Whether the request went out more than once, since a connection that had been used before ended under it.
+    package var repeatedRequest = false
     /// Bytes of heads and body as they came from the wire, framing included.
     package var bytesReceived: UInt64 = 0
     /// Bytes of the body without its framing, content codings still on, from wherever it came.
@@ -48,10 +50,11 @@ package struct HopMetrics: Sendable, Hashable {
             block.store(ended, at: 24)
             block.store(connection, at: 32)
             block.store(reusedConnection ? UInt8(1) : 0, at: 36)
-            block.store(bytesReceived, at: 37)
-            block.store(bytesSent, at: 45)
-            block.store(bodyBytes, at: 53)
-            block.store(bodyBytesSent, at: 61)
+            block.store(repeatedRequest ? UInt8(1) : 0, at: 37)
+            block.store(bytesReceived, at: 38)
+            block.store(bytesSent, at: 46)
+            block.store(bodyBytes, at: 54)
+            block.store(bodyBytesSent, at: 62)
         }
         writer.write(remoteAddress)
         writer.write(remotePort)
@@ -68,20 +71,21 @@ package struct HopMetrics: Sendable, Hashable {
         connection = block.integer(at: 32, as: UInt32.self)
         self.remotePort = remotePort
         reusedConnection = block[36] == 1
-        bytesReceived = block.integer(at: 37, as: UInt64.self)
-        bytesSent = block.integer(at: 45, as: UInt64.self)
-        bodyBytes = block.integer(at: 53, as: UInt64.self)
-        bodyBytesSent = block.integer(at: 61, as: UInt64.self)
+        repeatedRequest = block[37] == 1
+        bytesReceived = block.integer(at: 38, as: UInt64.self)
+        bytesSent = block.integer(at: 46, as: UInt64.self)
+        bodyBytes = block.integer(at: 54, as: UInt64.self)
+        bodyBytesSent = block.integer(at: 62, as: UInt64.self)
         self.remoteAddress = remoteAddress
     }
 
     static func read(from reader: inout WireReader) throws(FrameError) -> HopMetrics {
         let block = try reader.block(numbersLength)
-        guard block[36] <= 1 else { throw .invalid(.boolean) }
+        guard block[36] <= 1, block[37] <= 1 else { throw .invalid(.boolean) }
         let address = try reader.text()
         return HopMetrics(block, remoteAddress: address, remotePort: try reader.uint16())
     }
 
     /// Bytes of everything before the address.
-    private static let numbersLength = 69
+    private static let numbersLength = 70
 }

@@ -10,7 +10,7 @@ package enum WireProtocol {
     /// First four bytes of a `hello` and a `ready` payload: `TRWL`.
     package static let magic: UInt32 = 0x4C57_5254
     /// Raised by every change of the layout. Both sides must have the same.
-    package static let version: UInt16 = 17
+    package static let version: UInt16 = 18
     /// Bytes of a frame header: payload length (32 bits), kind, descriptor count, two reserved bytes.
     package static let headerLength = 8
     /// The longest payload of a frame.

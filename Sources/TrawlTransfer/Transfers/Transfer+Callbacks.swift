@@ -83,7 +83,10 @@ extension Transfer {
             return false
         }
         // libcurl repeats any request that died on a reused connection without a byte of response.
-        if requestsBegun > 1 + heldHeads, head == nil, mayHaveBeenSent, !mayRepeat() { return false }
+        if requestsBegun > 1 + heldHeads, head == nil, mayHaveBeenSent {
+            guard mayRepeat() else { return false }
+            isRepeatedByLibcurl = true
+        }
         if isProxied { connectionsAtRequest = connectionsMade }
         leaveConnection()
         connection = connections.find(

@@ -16,6 +16,7 @@ extension Transfer {
         metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
         metrics.ended = time(CURLINFO_TOTAL_TIME_T)
         metrics.reusedConnection = isReused
+        metrics.repeatedRequest = isRepeated || isRepeatedByLibcurl
         metrics.bytesReceived = bytesBeforeBody + receivedBytes
         metrics.bodyBytes = bodyBytes
         var requestSize = 0

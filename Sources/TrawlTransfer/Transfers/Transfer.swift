@@ -70,6 +70,8 @@ final class Transfer {
     var givenInRound: UInt64?
     /// Whether the request went out once more for a connection that was used before.
     var isRepeated = false
+    /// Whether libcurl has sent the request once more for such a connection.
+    var isRepeatedByLibcurl = false
     /// Whether a 417 said that the request is not to ask before it sends its body.
     var goesUnasked = false
     var startedAt: UInt64 = 0
@@ -253,6 +255,7 @@ final class Transfer {
         awaitsBandwidth = nil
         givenInRound = nil
         isRepeated = false
+        isRepeatedByLibcurl = false
         goesUnasked = false
         self.progress = progress
         var descriptors = descriptors[...]

@@ -313,6 +313,43 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("a script that nobody waits for any more is not fetched on, and is fetched anew for the next (ASI-CAN-03)")
+    func withdrawn() async throws {
+        let one = try proxy("one")
+        let isOver = Occasion()
+        let scripts = try ScriptedOrigin { seen in
+            if seen.number == 1 { isOver.wait() }
+            return ScriptedOrigin.Answer(200, "function FindProxyForURL() { return 'PROXY \(one.place)'; }")
+        }
+        defer {
+            isOver.open()
+            one.stop()
+            scripts.stop()
+        }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            let clock = ContinuousClock()
+            var request = Request("http://a.test/")
+            request.options.proxy = ProxyPolicy(script: scripts.url("/p.pac"))
+            let waiting = [coordinator.start(request), coordinator.start(request)]
+            let asked = await eventually { !scripts.seen().isEmpty }
+            #expect(asked)
+            let start = clock.now
+            waiting[0].cancel()
+            await failure(.cancelled) { try await waiting[0].response }
+            // The other still waits for it.
+            #expect(ProcessTree.unreadBytes(ofConnectionsTo: scripts.port).count == 1)
+            waiting[1].cancel()
+            await failure(.cancelled) { try await waiting[1].response }
+            let isClosed = await eventually { ProcessTree.unreadBytes(ofConnectionsTo: scripts.port).isEmpty }
+            #expect(isClosed)
+            let proxied = try await coordinator.send(request)
+            #expect(proxied.bodyText == "one" && scripts.seen().count == 2)
+            // Otherwise it would have been waited for, for twenty.
+            #expect(clock.now - start < .seconds(19))
+            #expect(coordinator.proxyScriptProblem == nil)
+        }
+    }
+
     @Test("the command refuses what can be no script, and tells of one that is of no use")
     func told() async throws {
         let directory = try TemporaryDirectory()

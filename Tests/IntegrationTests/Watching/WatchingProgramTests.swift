@@ -170,6 +170,7 @@ struct WatchingProgramTests {
                 let isClosed = await eventually { ProcessTree.unreadBytes(ofConnectionsTo: origin.port).isEmpty }
                 #expect(isClosed)
                 _ = try await coordinator.send(Request(origin.url("/bytes/10")))
+                _ = try await coordinator.send(Request(origin.url("/close-after-request")))
             }
             let lines = said.withLock { $0 }
             func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
@@ -177,10 +178,11 @@ struct WatchingProgramTests {
             #expect(has(": sent to worker 0") && has(": redirected by 302 to http://127.0.0.1"))
             #expect(has("ended: status 200, 60000 bytes, network"))
             let passed = lines.filter { $0.contains("passed: sent ") }
-            // Four exchanges and a redirect.
-            #expect(passed.count == 5 && passed.contains { $0.contains("received 60") }, "\(passed)")
+            // Five exchanges and a redirect.
+            #expect(passed.count == 6 && passed.contains { $0.contains("received 60") }, "\(passed)")
             #expect(has("connection 0:1 to 127.0.0.1 port \(origin.port), new") && has(", used again"))
             #expect(has(" closed, which was idle"))
+            #expect(has(", new, for a request that an earlier one ended under"))
             #expect(has("throttle: received ") && has("throttle: transfers rest"))
             #expect(!has("hidden") && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } })
         }

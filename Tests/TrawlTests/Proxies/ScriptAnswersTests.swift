@@ -56,6 +56,32 @@ struct ScriptAnswersTests {
         #expect(answers.answer(question, at: at(10)) == nil)
     }
 
+    @Test("the last who leaves takes the question along, and who has left gets no answer")
+    func left() throws {
+        let list = try #require(ProxyList("PROXY p.test:1"))
+        let other = ProxyScripts.Question(place: "/p.pac", origin: Origin(scheme: "http", host: "b.test", port: 80))
+        let keys = (1...4).map { FetchKey(rawValue: $0) }
+        var answers = ScriptAnswers()
+        func waits(_ key: Int, for question: ProxyScripts.Question) -> Bool {
+            answers.wait(keys[key], front: false, for: question)
+        }
+        func leaves(_ key: Int) -> ProxyScripts.Question? { answers.leave(keys[key]) }
+        func taken(_ question: ProxyScripts.Question) -> [FetchKey] {
+            answers.take(.ways(list), for: question, at: at(10)).map(\.fetch)
+        }
+        #expect(leaves(0) == nil)
+        #expect(waits(0, for: question))
+        // Another, the same once more, and one that goes on with another URL.
+        #expect(!waits(1, for: question) && !waits(0, for: question) && !waits(2, for: question))
+        #expect(waits(2, for: other))
+        #expect(leaves(0) == nil && leaves(0) == nil)
+        #expect(leaves(1) == question && leaves(1) == nil)
+        // Who comes then is the first again.
+        #expect(waits(3, for: question))
+        #expect(taken(question) == [keys[3]] && taken(other) == [keys[2]])
+        #expect(leaves(2) == nil && leaves(3) == nil)
+    }
+
     @Test("patience is the request's own, up to what all can be held up; less than was tried is not tried again")
     func patience() {
         let longest = ScriptPatience(RequestOptions.TimeLimits())

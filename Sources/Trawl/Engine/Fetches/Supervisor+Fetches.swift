@@ -156,6 +156,7 @@ extension Supervisor {
         endAuthentication(of: fetch)
         if fetch.plan.wantsEvents { observed.remove(fetch.engine.key) }
         if fetch.engine.networkWait != nil { networkWaits.remove(fetch.engine.key) }
+        if let question = scriptAnswers.leave(fetch.engine.key) { scripts.withdraw(question) }
         if !cancelling.isEmpty { cancelling[fetch.engine.key] = nil }
         fetches.remove(fetch.engine.key)
     }

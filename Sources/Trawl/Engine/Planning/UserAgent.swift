@@ -1,7 +1,8 @@
 import Glibc
 import TrawlProtocol
 
-/// The generated `User-Agent`: `program/version (Linux release; machine; language) trawl/version`.
+/// The generated `User-Agent`: `program (Linux release; machine; language) trawl/version`, without the program's version,
+/// which nothing on Linux knows; `trawl/version (Linux release; machine; language)` where the program is `trawl` itself.
 enum UserAgent {
     static func generated(locale: String) -> String {
         var names = utsname()

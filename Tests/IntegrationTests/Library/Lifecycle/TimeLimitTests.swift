@@ -166,11 +166,57 @@ struct TimeLimitTests {
         #expect(error?.isRetryable == true)
     }
 
-    @Test("a slow upload is activity", .timeLimit(.minutes(2)))
-    func upload() async throws {
-        // The origin reads nothing for a while; the system's buffers take what they can.
-        let bed = try Bed.current
-        let request = Request(.post, bed.url("/echo"), body: .bytes(ReferenceBytes.bytes(8 << 20)))
-        #expect(try await bed.coordinator.send(request).body.count == 8 << 20)
+    @Test("a slow upload is activity", .timeLimit(.minutes(2)), arguments: Engine.allCases)
+    func upload(engine: Engine) async throws {
+        // With more time where the machine was silent for so long.
+        for limit in [Duration.milliseconds(600), .seconds(3), .seconds(15)] {
+            // Twice as long as the limit, in pieces of half of what the system's buffers hold: all of it has gone before
+            // the last two are read.
+            let (piece, count) = (4 << 20, 8)
+            let peer = try ScriptedPeer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                for _ in 0..<count {
+                    usleep(UInt32(limit / .microseconds(4)))
+                    guard connection.read(piece) != nil else { return }
+                }
+                connection.send("HTTP/1.1 200 Taken\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            }
+            defer { peer.stop() }
+            var request = Request(
+                .post, "http://\(peer.place)/", body: .bytes([UInt8](repeating: 0x61, count: piece * count)))
+            request.fields.set("Expect", "")
+            request.options.timeLimits.inactivity = limit
+            do {
+                let response = try await Bed.current.coordinator(engine).send(request)
+                #expect(response.status == 200)
+                return
+            } catch let error as FetchError where error.code == .timeout && limit < .seconds(15) {
+                continue
+            }
+        }
+    }
+
+    @Test(
+        "before its body begins to go, a request may be silent for half as long again (ASI-RTY-01)",
+        .timeLimit(.minutes(2)), arguments: Engine.allCases)
+    func beforeBody(engine: Engine) async throws {
+        let isOver = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            isOver.wait()
+            return ScriptedOrigin.Answer(200, "late")
+        }
+        defer {
+            isOver.open()
+            origin.stop()
+        }
+        var request = Request(.post, origin.url("/"), body: .text("asked for first"))
+        // For a second libcurl waits for a 100 before it sends the body.
+        request.fields.set("Expect", "100-continue")
+        request.options.timeLimits.inactivity = .milliseconds(400)
+        let sent = request
+        let clock = ContinuousClock()
+        let begin = clock.now
+        await failure(.timeout) { try await Bed.current.coordinator(engine).send(sent) }
+        #expect(clock.now - begin >= .milliseconds(590))
     }
 }

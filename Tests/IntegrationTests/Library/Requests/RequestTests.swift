@@ -276,7 +276,8 @@ struct RequestTests {
             return try await coordinator.send(request).seen().value("user-agent")
         }
         let generated = try #require(try await sent(bed.coordinator) { _ in })
-        #expect(generated.contains("Linux"))
+        let form = /[A-Za-z0-9._-]+ \(Linux [^;()]+(; [^;()]+)+\) trawl\/[0-9.]+/
+        #expect(generated.wholeMatch(of: form) != nil)
         #expect(generated.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F })
         #expect(try await sent(bed.coordinator) { $0.options.userAgent = "Mine/1" } == "Mine/1")
         let byHand = try await sent(bed.coordinator) {
