@@ -100,6 +100,40 @@ struct GetCommandTests {
         }
     }
 
+    @Test("a standard output without room is an error, however much is to come", arguments: ["/bytes/10", "/endless"])
+    func fullOutput(target: String) async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            try directory.put("errors", [])
+            let process = try start(
+                [origin.url(target)], output: FileHandle(forWritingAtPath: "/dev/full") as Any,
+                errors: FileHandle(forWritingAtPath: directory.file("errors")) as Any)
+            process.waitForEnd()
+            let errors = String(decoding: directory.content("errors") ?? [], as: UTF8.self)
+            #expect(process.terminationStatus == 23 && process.terminationReason == .exit, "\(errors)")
+            #expect(errors == "trawl: (23) \(origin.url(target)): standard output: No space left on device\n")
+        }
+    }
+
+    @Test("a standard output that is closed is an error, and what is opened meanwhile does not get the body")
+    func noOutput() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let url = origin.url("/bytes/200000")
+            let command = ["-c", "exec \"$0\" get \"$@\" >&-", try BuiltProducts.trawl()]
+            // A file of the command's own is the first to get the number that is free.
+            let told = try CommandRun(program: "/bin/sh", command + ["-D", directory.file("heads"), url])
+            #expect(told.status == 23 && !told.wasSignalled)
+            #expect(told.errors == "trawl: (23) \(url): standard output: Bad file descriptor\n")
+            let heads = String(decoding: directory.content("heads") ?? [], as: UTF8.self)
+            #expect(heads.hasPrefix("HTTP/1.1 200 ") && heads.utf8.count < 2000, "\(heads.utf8.count) bytes")
+            // Who writes nothing there does not need it.
+            let saved = try CommandRun(program: "/bin/sh", command + ["-o", directory.file("body"), url])
+            #expect(saved.status == 0 && saved.errors.isEmpty, "\(saved.errors)")
+            #expect(directory.content("body") == ReferenceBytes.bytes(200_000))
+        }
+    }
+
     @Test("an interrupt ends it by that signal, with its worker, and leaves no file")
     func interrupt() async throws {
         try await withOrigin { origin in
