@@ -6,6 +6,37 @@ import Testing
 struct EngineDownTests {
     private static let noWorker = ["TRAWL_WORKER_EXECUTABLE": "/bin/false"]
 
+    /// A program that is started without arguments and speaks another version of the protocol.
+    private func otherVersion(in directory: TemporaryDirectory) throws -> String {
+        let path = directory.file("other")
+        let script = "#!/bin/sh\nexec \(try BuiltProducts.faultyWorker().shellWord) version\n"
+        // Written by a process of its own: what somebody writes cannot be executed, and one that this process is just
+        // starting would have it open too.
+        let made = try CommandRun(
+            program: "/bin/sh", ["-c", "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\"", path, script])
+        #expect(made.status == 0, "\(made.errors)")
+        return path
+    }
+
+    @Test("a get whose worker is missing, or is none of its own, ends with 69 and says why in one line")
+    func get() throws {
+        let directory = try TemporaryDirectory()
+        let missing = directory.file("missing")
+        let other = try otherVersion(in: directory)
+        let cases = [
+            (missing, "the worker executable \(missing) cannot be run: No such file or directory"),
+            ("/bin/false", "/bin/false is not a worker: it ended with status 1"),
+            (other, "\(other) does not fit: it speaks protocol "),
+        ]
+        for (program, reason) in cases {
+            let run = try CommandRun(
+                ["get", "http://127.0.0.1:1/"], environment: ["TRAWL_WORKER_EXECUTABLE": program])
+            #expect(run.status == 69 && !run.wasSignalled && run.output.isEmpty, "\(program): \(run.errors)")
+            #expect(run.errors.hasPrefix("trawl: ") && run.errors.contains(reason), "\(run.errors)")
+            #expect(run.errors.hasSuffix("\n") && run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+        }
+    }
+
     @Test("a batch without a worker ends with 69 and without a record, and the next one does it all")
     func batch() async throws {
         let bed = try BatchBed()
