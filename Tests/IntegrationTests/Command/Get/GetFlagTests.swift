@@ -38,6 +38,18 @@ struct GetFlagTests {
         }
     }
 
+    @Test(
+        "HTTP/1.0 is spoken when asked for, else HTTP/1.1",
+        arguments: [
+            ([], "HTTP/1.1"), (["--http1.0"], "HTTP/1.0"), (["-0"], "HTTP/1.0"), (["-0", "--http1.1"], "HTTP/1.1"),
+        ])
+    func version(options: [String], version: String) async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun(options + [origin.url("/anything")])
+            #expect(try run.status == 0 && seen(run).version == version, "\(run.errors)")
+        }
+    }
+
     @Test("a body may begin with any number of dashes, as that of a form does, and is not shown where it is none")
     func form() async throws {
         let body = "------b\r\nContent-Disposition: form-data; name=\"pw\"\r\n\r\nplanted\r\n------b--\r\n"
