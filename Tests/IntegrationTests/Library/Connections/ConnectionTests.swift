@@ -81,6 +81,34 @@ struct ConnectionTests {
         }
     }
 
+    @Test(
+        "so it does where HTTP/1.0 is asked for (ASI-REQ-11)", .timeLimit(.minutes(3)),
+        arguments: ["HTTP/1.0", "HTTP/1.1"], [0, 1])
+    func http10Asked(version: String, workers: Int) async throws {
+        let seen = Locked<[Int]>([])
+        let asked = Locked<[String]>([])
+        let peer = try ScriptedPeer { connection, number in
+            while let head = connection.readHead() {
+                seen.withLock { $0.append(number) }
+                asked.withLock { $0.append(String(head.prefix { $0 != "\r\n" })) }
+                connection.send("\(version) 200 Fine\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi")
+            }
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: workers) { coordinator in
+            var request = Request("http://\(peer.place)/")
+            request.options.transport.version = .http1_0
+            for index in 0..<3 {
+                let response = try await coordinator.send(request)
+                #expect(response.bodyText == "hi")
+                let isUsedAgain = index > 0
+                #expect(response.metrics.last?.reusedConnection == isUsedAgain)
+            }
+        }
+        #expect(seen.withLock { $0 } == [1, 1, 1])
+        #expect(asked.withLock { $0 } == [String](repeating: "GET / HTTP/1.0", count: 3))
+    }
+
     @Test("options turn reuse and keeping off", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func reuseOff(engine: Engine) async throws {
         try await alone(engine) { origin, coordinator in
