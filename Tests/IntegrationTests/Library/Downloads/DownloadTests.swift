@@ -296,13 +296,16 @@ struct DownloadTests {
         #expect(error?.detail.isEmpty == false)
     }
 
-    @Test("a full device is an error, and a small body is noticed too", .timeLimit(.minutes(3)))
-    func fullDevice() async throws {
+    @Test(
+        "a full device is an error, and a small body is noticed too, in whatever coding it comes",
+        .timeLimit(.minutes(3)),
+        arguments: ["/bytes/10", "/bytes/1000000", "/gzip", "/gzip?chunked=1", "/gzip-bomb?size=3000000"])
+    func fullDevice(target: String) async throws {
         let bed = try Bed.current
-        for count in [10, 1_000_000] {
-            let error = await failure(.file) { try await bed.get("/bytes/\(count)", into: .file("/dev/full")) }
-            #expect(error?.cause == .system(ENOSPC))
+        let error = await failure(.file) {
+            try await bed.get(target, into: .file("/dev/full")) { $0.sizeLimits.codingRatio = 0 }
         }
+        #expect(error?.cause == .system(ENOSPC) && error?.legacyCode == 8)
     }
 
     @Test(
@@ -313,11 +316,13 @@ struct DownloadTests {
         let folder = try folder(place)
         let small = try SmallFileSystem(at: folder.path)
         defer { small.unmount() }
-        let error = await failure(.file) {
-            try await folder.bed.get("/bytes/1000000", into: .file(folder.file("page")))
+        for target in ["/bytes/1000000", "/gzip-bomb?size=1000000"] {
+            let error = await failure(.file) {
+                try await folder.bed.get(target, into: .file(folder.file("page"))) { $0.sizeLimits.codingRatio = 0 }
+            }
+            #expect(error?.cause == .system(ENOSPC))
+            try await folder.expect([])
         }
-        #expect(error?.cause == .system(ENOSPC))
-        try await folder.expect([])
         let fits = try await folder.bed.get("/bytes/1000", into: .file(folder.file("page")))
         #expect(fits.file == folder.file("page"))
     }

@@ -137,6 +137,18 @@ struct ContentCodingTests {
         #expect(response.expectedLength == UInt64(response.body.count))
     }
 
+    @Test("so it does in a stream", .timeLimit(.minutes(3)), arguments: ["/gzip", "/brotli"], Engine.allCases)
+    func offInStream(target: String, engine: Engine) async throws {
+        let bed = try Bed.current
+        let coded = try PlainClient.get(port: bed.origin.port, target: target)
+        #expect(!coded.isEmpty && coded.count < ReferenceBytes.plainText.count)
+        var request = Request(bed.url(target))
+        request.options.contentDecoding = .off
+        let fetch = bed.coordinator(engine).start(request, into: .stream)
+        #expect(try await readStream(fetch) == coded)
+        #expect(try await fetch.response.receivedLength == UInt64(coded.count))
+    }
+
     @Test("codings are announced only when asked for", .timeLimit(.minutes(3)))
     func acceptEncoding() async throws {
         let bed = try Bed.current
