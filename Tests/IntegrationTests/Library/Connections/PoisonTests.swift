@@ -60,6 +60,10 @@ struct PoisonTests {
             let response = try await coordinator.send(poisoned)
             check(response, round)
             let number = try #require(response.fields["X-Connection"].flatMap { Int($0) })
+            if isLater {
+                let isSent = try await eventually { try !origin.isQuiet(number) }
+                #expect(isSent, "round \(round): no poison")
+            }
             // The connection holds it unread, or is closed: poison that came along with the answer may have been seen.
             _ = await eventually(within: isLater ? .seconds(5) : .milliseconds(8)) {
                 let unread = ProcessTree.unreadBytes(ofConnectionsTo: port)

@@ -68,6 +68,9 @@ final class LoopbackOriginProcess: Sendable {
         try JSONDecoder().decode(Connections.self, from: Data(try ask("/connections")))
     }
 
+    /// Whether a connection is open and nothing was sent on it that nobody asked for.
+    func isQuiet(_ connection: Int) throws -> Bool { try ask("/quiet/\(connection)") == Array("1\n".utf8) }
+
     /// The most connections to each address that neither end had closed; of those that were accepted.
     func establishedMaxima() throws -> [String: Int] {
         struct Address: Decodable { let established: Int }
