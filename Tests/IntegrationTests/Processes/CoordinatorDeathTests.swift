@@ -1,13 +1,46 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import Trawl
 
 @Suite("The end of a coordinator's process, POOL-04", .serialized, .timeLimit(.minutes(5)))
 struct CoordinatorDeathTests {
-    /// Within one second, on a machine that has nothing else to do; the rest is for one that has much. A worker that
-    /// does not end is found all the same: it is there for much longer.
+    /// A worker that does not end is found by it: it is there for much longer.
     private static let limit = Duration.seconds(20)
+    /// No worker is there for longer after its coordinator, unless a sanitizer slows it down.
+    private static let promised = Sanitizer.isPresent ? limit : .seconds(1)
+
+    /// Ends a coordinator in whatever way and expects that its workers are gone within a second.
+    ///
+    /// A machine that has much else to do may be late at any moment, and not each time: one of three attempts has to
+    /// keep the second, and each of them the limit. A worker that leaves too late by itself does so in all of them.
+    ///
+    /// - Parameter end: Makes a coordinator, ends it, and says how long its workers were there afterwards.
+    private func expectPrompt(
+        sourceLocation: SourceLocation = #_sourceLocation, _ end: (_ attempt: Int) async throws -> Duration
+    ) async throws {
+        var times: [Duration] = []
+        for attempt in 1...3 {
+            let time = try await end(attempt)
+            times.append(time)
+            guard time < Self.limit else { break }
+            if time < Self.promised { return }
+        }
+        Issue.record("workers were there for \(times) after their coordinator", sourceLocation: sourceLocation)
+    }
+
+    /// Ends a coordinator by a signal and says how long its workers were there afterwards.
+    private func time(of workers: [Int32], after coordinator: ChildProcess, _ signal: Int32) async -> Duration {
+        let clock = ContinuousClock()
+        coordinator.signal(signal)
+        // A core that is written comes before its end.
+        let hasEnded = await eventually { !coordinator.isRunning }
+        #expect(hasEnded)
+        let begin = clock.now
+        _ = await eventually(within: Self.limit) { !workers.contains(where: isRunning) }
+        return clock.now - begin
+    }
 
     @Test(
         "workers end with their coordinator, however it ends, and leave no file",
@@ -17,19 +50,19 @@ struct CoordinatorDeathTests {
         let places = [try directory.makeDirectory("rooted"), try directory.makeDirectory("opened")]
         try await withOrigin { origin in
             let urls = (0..<6).map { origin.url("/bytes/100000000?rate=1000000&seed=\($0)") }
-            let host = try ChildProcess(
-                try BuiltProducts.product("HostProgram"), [try BuiltProducts.trawlWorker()] + places + urls,
-                environment: ["SWIFT_BACKTRACE=enable=no"])
-            try #require(host.readLine() == "transferring")
-            let workers = ProcessTree.children(of: host.pid)
-            #expect(workers.count == 3)
-            for worker in workers { #expect(getpgid(worker) == worker) }
+            try await expectPrompt { _ in
+                let host = try ChildProcess(
+                    try BuiltProducts.product("HostProgram"), [try BuiltProducts.trawlWorker()] + places + urls,
+                    environment: ["SWIFT_BACKTRACE=enable=no"])
+                try #require(host.readLine() == "transferring")
+                let workers = ProcessTree.children(of: host.pid)
+                #expect(workers.count == 3)
+                for worker in workers { #expect(getpgid(worker) == worker) }
 
-            host.signal(signal)
-            let areGone = await eventually(within: Self.limit) { !workers.contains(where: isRunning) }
-            #expect(areGone)
-            #expect(await eventually { !host.isRunning })
-            #expect(try directory.names() == ["opened", "rooted"])
+                let time = await time(of: workers, after: host, signal)
+                #expect(try directory.names() == ["opened", "rooted"])
+                return time
+            }
         }
     }
 
@@ -57,25 +90,26 @@ struct CoordinatorDeathTests {
         .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing))
     func heldUp() async throws {
         try await TrustScene.with { scene, _ in
-            let roots = scene.directory.file("roots.pem")
-            try FileManager.default.copyItem(atPath: scene.authority.root, toPath: roots)
-            let coordinator = try ChildProcess(
-                try BuiltProducts.trawl(), ["pipe", "--workers", "1", "--no-cookies", "--no-cache", "--cacert", roots])
-            // What is a file when it is looked at may be something else when a worker opens it.
-            let reachesWorkers = await eventually { !ProcessTree.children(of: coordinator.pid).isEmpty }
-            try #require(reachesWorkers)
-            let workers = ProcessTree.children(of: coordinator.pid)
-            #expect(unlink(roots) == 0 && mkfifo(roots, 0o600) == 0)
-            let line = Array("{\"url\":\"\(scene.origin.url("good"))\"}\n".utf8)
-            #expect(write(coordinator.input, line, line.count) == line.count)
-            // Whoever reads it then waits for what never comes.
-            let writer = BlockedReader.writer(of: roots)
-            #expect(writer >= 0)
-            coordinator.signal(SIGKILL)
             // It is given 0.7 s, so that it is gone within one.
-            let areGone = await eventually(within: Self.limit) { !workers.contains(where: isRunning) }
-            #expect(areGone)
-            if writer >= 0 { close(writer) }
+            try await expectPrompt { attempt in
+                let roots = scene.directory.file("roots-\(attempt).pem")
+                try FileManager.default.copyItem(atPath: scene.authority.root, toPath: roots)
+                let coordinator = try ChildProcess(
+                    try BuiltProducts.trawl(),
+                    ["pipe", "--workers", "1", "--no-cookies", "--no-cache", "--cacert", roots])
+                // What is a file when it is looked at may be something else when a worker opens it.
+                let reachesWorkers = await eventually { !ProcessTree.children(of: coordinator.pid).isEmpty }
+                try #require(reachesWorkers)
+                let workers = ProcessTree.children(of: coordinator.pid)
+                #expect(unlink(roots) == 0 && mkfifo(roots, 0o600) == 0)
+                let line = Array("{\"url\":\"\(scene.origin.url("good"))\"}\n".utf8)
+                #expect(write(coordinator.input, line, line.count) == line.count)
+                // Whoever reads it then waits for what never comes.
+                let writer = BlockedReader.writer(of: roots)
+                #expect(writer >= 0)
+                defer { if writer >= 0 { close(writer) } }
+                return await time(of: workers, after: coordinator, SIGKILL)
+            }
         }
     }
 
