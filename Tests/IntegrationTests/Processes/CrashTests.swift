@@ -191,6 +191,59 @@ struct CrashTests {
         }
     }
 
+    @Test("a worker that reads nothing any more keeps the leases that it has, and all others go on without it")
+    func readsNothing() async throws {
+        let most = 4
+        try await withFaultyWorkers(["freeze", "--on", "/stuck", "--generations", "1"], workers: 2) { configuration in
+            configuration.transfersPerWorker = most
+            // It is ended here when all is seen.
+            configuration.tolerance.heartbeatDeadline = .seconds(200)
+        } _: { coordinator in
+            let first = coordinator.start(fakeRequest("/stuck"))
+            for await event in first.events { if case .attempt = event { break } }
+            let ended = Locked(0)
+            let requests = (0..<50).map { number in
+                var request = fakeRequest("/\(number)")
+                // Few of them are more than a socket takes, so that there are some that wait in the coordinator.
+                request.fields.set("X-Long", String(repeating: "x", count: 100_000))
+                return request
+            }
+            let courses = requests.map { request in
+                let fetch = coordinator.start(request)
+                return Task {
+                    let course = await follow(fetch)
+                    ended.withLock { $0 += 1 }
+                    return course
+                }
+            }
+            let isBounded = await eventually {
+                guard let status = await coordinator.status() else { return false }
+                return status.waiting == 0 && (1...most).contains(status.inFlight)
+                    && ended.withLock { $0 } == requests.count + 1 - status.inFlight
+            }
+            let held = requests.count + 1 - ended.withLock { $0 }
+            #expect(isBounded, "\(held) fetches have not ended")
+            let report = try #require(await coordinator.status()?.json)
+            let worker = try #require(statusWorkers(report).first { $0.transfers > 0 })
+            #expect(worker.transfers == held)
+            // The other one would stop at it as well.
+            first.cancel()
+            #expect(kill(worker.pid, SIGKILL) == 0)
+            for (request, course) in zip(requests, courses) { expectAnswered(await course.value, request) }
+            await failure(.cancelled) { try await first.response }
+        }
+    }
+
+    /// The workers in a status, as a program outside reads it.
+    private func statusWorkers(_ json: [UInt8]) throws -> [(pid: Int32, transfers: Int)] {
+        let report = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
+        let workers = report?["workers"] as? [[String: Any]] ?? []
+        return workers.compactMap { worker in
+            guard let pid = worker["pid"] as? Int, let transfers = worker["transfers"] as? Int else { return nil }
+            return (Int32(pid), transfers)
+        }
+    }
+
     @Test("a worker that is still starting at shutdown gets SIGTERM, and time to leave")
     func startingAtShutdown() async throws {
         let directory = try TemporaryDirectory()
