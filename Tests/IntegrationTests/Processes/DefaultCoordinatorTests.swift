@@ -1,4 +1,5 @@
 import Testing
+import Trawl
 
 @Suite("The default coordinator and the queue all share, ASI-RUN-02, ASI-MISC-05", .timeLimit(.minutes(5)))
 struct DefaultCoordinatorTests {
@@ -29,6 +30,45 @@ struct DefaultCoordinatorTests {
             #expect(names == (ending == "log" ? ["socket"] : []), "\(names)")
             let areGone = await eventually { ProcessTree.unreadBytes(ofConnectionsTo: origin.port).isEmpty }
             #expect(areGone, "workers have ended")
+        }
+    }
+
+    // In a process of its own, whose default coordinator nobody else uses.
+    @Test("makes four fetches at a time, however many are started")
+    func width() async {
+        await #expect(processExitsWith: .success) {
+            let (running, most, gate) = (Locked(0), Locked(0), Occasion())
+            let origin = try ScriptedOrigin { seen in
+                guard seen.target != "/other" else { return ScriptedOrigin.Answer(200, "fine") }
+                let now = running.withLock { count in
+                    count += 1
+                    return count
+                }
+                most.withLock { $0 = max($0, now) }
+                gate.wait()
+                running.withLock { $0 -= 1 }
+                return ScriptedOrigin.Answer(200, "fine")
+            }
+            defer {
+                gate.open()
+                origin.stop()
+            }
+            try Coordinator.configureDefault(testConfiguration())
+            let fetches = (0..<12).map { Request(origin.url("/\($0)")).start() }
+            let areFour = await eventually { running.withLock { $0 } == 4 }
+            expectInChild(areFour, "\(running.withLock { $0 }) at once")
+            // What is asked for after them, and not by the queue, is answered: what else there was to come is there.
+            for _ in 0..<20 {
+                let other = try await Coordinator.default.send(Request(origin.url("/other")))
+                expectInChild(other.status == 200, "\(other.status)")
+            }
+            expectInChild(running.withLock { $0 } == 4, "\(running.withLock { $0 }) at once")
+            gate.open()
+            for fetch in fetches {
+                let response = try await fetch.response
+                expectInChild(response.status == 200, "\(response.status)")
+            }
+            expectInChild(most.withLock { $0 } == 4, "\(most.withLock { $0 }) at once")
         }
     }
 }
