@@ -23,6 +23,13 @@ struct KillTests {
         }
     }
 
+    @Test("fetches that are cancelled meanwhile end once, too, and those that are not are answered (ASI-CAN-01)")
+    func cancels() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.cancels(hits: runsLongTests ? 200 : 6)
+        }
+    }
+
     @Test("a limit of bandwidth neither blocks nor gives way (POOL-08)")
     func bandwidth() async {
         await #expect(processExitsWith: .success) {
@@ -70,6 +77,60 @@ struct KillTests {
         #expect(bystander.isRunning)
         await leftovers.expectNone()
         bystander.end(grace: 1)
+    }
+
+    /// Two of three fetches are cancelled, some before they begin, some at their end, and many beside a death.
+    private static func cancels(hits: Int) async throws {
+        let origin = try LoopbackOriginProcess()
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        let output = try directory.makeDirectory("rooted")
+        let leftovers = try await Leftovers()
+        let storm = Storm(seed: 6, hits: hits, sparing: Set(ProcessTree.children()))
+        let cancelled = Collected()
+        try await withTestCoordinator(workers: 4, outputDirectories: [output]) { coordinator in
+            await withTaskGroup { group in
+                group.addTask { await storm.run() }
+                for lane in 0..<24 {
+                    group.addTask {
+                        for round in 0... {
+                            let number = round * 24 + lane
+                            let destination: Destination =
+                                switch number / 3 % 4 {
+                                case 0: .memory
+                                case 1: .discard
+                                case 2: .file(output + "/\(number)")
+                                default: .file(directory.file("\(number)"))
+                                }
+                            let fetch = coordinator.start(
+                                Request(origin.url("/bytes/60000?rate=200000&seed=\(number)")), into: destination)
+                            let isCancelled = number % 3 != 0
+                            let canceller = Task {
+                                guard isCancelled else { return }
+                                try? await Task.sleep(for: .milliseconds(number * 37 % 350))
+                                fetch.cancel()
+                            }
+                            let course = await storm.follow(fetch)
+                            await canceller.value
+                            #expect(course.ends == 1)
+                            if course.code == .cancelled { cancelled.add("") }
+                            let isAsMeant = course.response?.status == 200 || isCancelled && course.code == .cancelled
+                            #expect(isAsMeant, "\(number): \(String(describing: course.result))")
+                            let isSame = ((try? await fetch.response) == nil) == (course.response == nil)
+                            #expect(isSame, "\(number) ended in two ways")
+                            if storm.isOver { return }
+                        }
+                    }
+                }
+            }
+            let response = try await coordinator.send(Request(origin.url("/bytes/10")))
+            #expect(response.body.bytes == ReferenceBytes.bytes(10))
+            #expect(try await eventually { try origin.concurrency().now == 0 }, "requests of nobody are served")
+        }
+        #expect(storm.hits >= hits, "\(storm.kills) kills, \(storm.hits) hits")
+        #expect(cancelled.all.count > hits, "\(cancelled.all.count) cancelled")
+        #expect(try !directory.names().contains { $0.hasSuffix(".part") })
+        await leftovers.expectNone()
     }
 
     /// What was reserved by a worker that died is given back, and what it took is not.
