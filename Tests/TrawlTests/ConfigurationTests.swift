@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
+import TrawlPlatform
 
 @testable import Trawl
 
@@ -67,7 +68,27 @@ struct DefaultsTests {
         #expect(documented["transfersPerWorker"] == "\(usual.transfersPerWorker)")
         #expect(documented["connectionsPerHost"] == "\(usual.connectionsPerHost)")
         #expect(documented["cache.byteBudget"] == "\(usual.cache.byteBudget >> 30) GiB")
-        #expect((1...64).contains(usual.workers) && usual.workers <= max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+
+    @Test("is a worker for each processor that may be used, 64 at most")
+    func workers() async {
+        #expect(Configuration().workers == min(64, Processors.usable))
+        #expect(Configuration().workers <= max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        // In a process of its own, which is bound to one before anybody asks.
+        await #expect(processExitsWith: .success) {
+            // Hidden from Swift behind a macro.
+            typealias Affinity = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> Int32
+            let get = unsafeBitCast(try #require(dlsym(nil, "sched_getaffinity")), to: Affinity.self)
+            let set = unsafeBitCast(try #require(dlsym(nil, "sched_setaffinity")), to: Affinity.self)
+            var processors = [UInt8](repeating: 0, count: 1024)
+            #expect(get(0, processors.count, &processors) == 0)
+            let first = try #require(processors.firstIndex { $0 != 0 })
+            let bit = processors[first] & ~(processors[first] - 1)
+            processors = [UInt8](repeating: 0, count: processors.count)
+            processors[first] = bit
+            #expect(set(0, processors.count, &processors) == 0)
+            #expect(Configuration().workers == 1)
+        }
     }
 
     @Test("is 30 s to connect, 60 s without a byte, 60 s for an idle connection, and TLS 1.2")
