@@ -94,7 +94,8 @@ extension Request {
             // The line's word takes the place of the run's body; an empty one says that there is none.
             request.body = body.isEmpty ? .none : .bytes(body)
             if !body.isEmpty {
-                if request.method == nil { request.method = .post }
+                // A line is no form: without -X, or -d, which is POST, its method is GET whatever it sends.
+                if request.method == nil { request.method = .get }
                 // The user's word counts, as in curl.
                 request.options.allowsBodyOnGET = true
             }

@@ -252,7 +252,7 @@ struct BatchBrokenOutputTests {
         try await withOrigin { origin in
             let body = String(repeating: "a", count: 70_000)
             let url = origin.url("/anything?n=")
-            try bed.putList((1...100).map { "{\"url\":\"\(url)\($0)\",\"body\":\"\(body)\"}" })
+            try bed.putList((1...100).map { "{\"url\":\"\(url)\($0)\",\"method\":\"POST\",\"body\":\"\(body)\"}" })
             let words = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4", "-O"])).shellWords
             let errors = bed.directory.file("errors").shellWord
             let status = try shell("ulimit -n 64; exec \(words) 2>\(errors)")

@@ -39,6 +39,29 @@ struct BatchFlagTests {
         }
     }
 
+    @Test(
+        "a line with a body is GET unless it or the run says otherwise; -d and --json say POST, of such lines too",
+        arguments: [
+            ([], ["GET", "GET", "PUT"]), (["-d", "a=1"], ["POST", "POST", "PUT"]),
+            (["--json", "{}"], ["POST", "POST", "PUT"]), (["-X", "PATCH"], ["PATCH", "PATCH", "PUT"]),
+            (["-d", "a=1", "-X", "PATCH"], ["PATCH", "PATCH", "PUT"]),
+        ] as [([String], [String])])
+    func methods(options: [String], expected: [String]) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let url = origin.url("/anything?n=")
+            try bed.putList([
+                "{\"url\":\"\(url)1\",\"body\":\"h\"}", "{\"url\":\"\(url)2\",\"body_base64\":\"aA==\"}",
+                "{\"url\":\"\(url)3\",\"method\":\"PUT\",\"body\":\"h\"}",
+            ])
+            let run = try bed.run(options + ["-o", "{line}"])
+            #expect(run.status == 0, "\(run.errors)")
+            let requests = try (1...3).map { try seen(bed, line: $0) }
+            #expect(requests.map(\.method) == expected)
+            #expect(requests.map(\.body) == Array(repeating: base64("h"), count: 3))
+        }
+    }
+
     @Test("a line's auth answers in the place of the run's Authorization, and its Cookie stands in that of -b")
     func who() throws {
         let basic = ChallengingOrigin.basic("me", "secret")

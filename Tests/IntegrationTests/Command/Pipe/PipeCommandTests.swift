@@ -121,7 +121,7 @@ struct PipeCommandTests {
                 #"{"id":5,"url":"\#(origin.url("/bytes/50"))","method":"HEAD"}"#,
                 #"{"id":6,"url":"\#(origin.url("/headers"))","headers":[["Accept-Encoding","identity"]]}"#,
                 #"{"id":7,"url":"\#(origin.url("/headers"))","body":"h"}"#,
-                #"{"id":8,"url":"\#(origin.url("/headers"))","method":"GET","body":"h"}"#,
+                #"{"id":8,"url":"\#(origin.url("/headers"))","method":"POST","body":"h"}"#,
             ])
             #expect(
                 answers["1"]?.headers == [
@@ -138,8 +138,8 @@ struct PipeCommandTests {
             #expect(answers["5"]?.status == 200 && answers["5"]?.body == [])
             let plain = String(decoding: answers["6"]?.body ?? [], as: UTF8.self)
             #expect(plain.contains("identity") && !plain.contains("gzip"))
-            // With a body it is POST, unless the line says otherwise.
-            for (id, method) in [("7", "POST"), ("8", "GET")] {
+            // It is GET unless the line says otherwise, with a body too.
+            for (id, method) in [("7", "GET"), ("8", "POST")] {
                 let seen = try JSONDecoder().decode(SeenRequest.self, from: Data(answers[id]?.body ?? []))
                 #expect(seen.method == method && seen.bodyFNV1a64 == ReferenceBytes.hash(Array("h".utf8)), "\(id)")
             }
