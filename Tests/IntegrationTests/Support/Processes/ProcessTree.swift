@@ -144,6 +144,20 @@ enum ProcessTree {
         return result
     }
 
+    /// The processes that have a file beneath a directory open, whoever started them.
+    static func users(of directory: String) -> [Int32] {
+        guard let path = realpath(directory, nil) else { return [] }
+        defer { free(path) }
+        let prefix = String(cString: path) + "/"
+        return processes().map(\.pid).filter { pid in
+            let place = "/proc/\(pid)/fd"
+            return ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).contains { name in
+                let file = try? FileManager.default.destinationOfSymbolicLink(atPath: place + "/" + name)
+                return file?.hasPrefix(prefix) == true
+            }
+        }
+    }
+
     private struct Entry {
         let pid: Int32
         let parent: Int32

@@ -64,8 +64,12 @@ final class BatchBed: Sendable {
     }
 
     /// Starts a run.
-    func start(_ more: [String] = []) throws -> ChildProcess {
-        try ChildProcess(try BuiltProducts.trawl(), arguments(more), errors: directory.file("errors"))
+    ///
+    /// - Parameter leadsGroup: Whether it gets a process group of its own, which can be killed as one.
+    func start(_ more: [String] = [], leadsGroup: Bool = false) throws -> ChildProcess {
+        // With a list that is a file it does not care for its input, as servers do not.
+        try ChildProcess(
+            try BuiltProducts.trawl(), arguments(more), errors: directory.file("errors"), isServer: leadsGroup)
     }
 
     /// A whole run.
