@@ -13,11 +13,11 @@ struct BatchCommandTests {
         try await withOrigin(addresses: 3) { origin in
             try bed.putList((0..<24).map { origin.url("/delay/800?n=\($0)", address: $0 % 3 + 1) })
             #expect(try bed.run(["-j", "8", "--per-host", "4"]).status == 0)
+            // To the origin an answer is given before its last bytes go out, so no client has it earlier.
             let seen = try origin.concurrency()
-            // The origin counts an answer that is on its way, when the client may already have it.
-            #expect((7...9).contains(seen.max), "\(seen)")
+            #expect((7...8).contains(seen.max), "\(seen)")
             let hosts = try origin.hostMaxima()
-            #expect(hosts.count == 3 && hosts.values.allSatisfy { (3...5).contains($0) }, "\(hosts)")
+            #expect(hosts.count == 3 && hosts.values.allSatisfy { (3...4).contains($0) }, "\(hosts)")
             #expect(bed.recordCount() == 24)
         }
     }
@@ -94,6 +94,37 @@ struct BatchCommandTests {
         #expect(run.exitStatus(within: 30_000) == 0, "\(bed.errors)")
         #expect(bed.errors.contains("3 fetched") && !bed.errors.contains("stopped"), "\(bed.errors)")
         #expect(bed.recordCount() == 3)
+    }
+
+    @Test("a second signal ends at once what the first one waits for, and leaves no worker, no file and no record")
+    func signalledTwice() async throws {
+        // A busy machine may need long for the end itself: one try is enough.
+        var least = try await timeOfSecondSignal()
+        for _ in 0..<2 where least >= .seconds(5) { least = try await timeOfSecondSignal() }
+        #expect(least < .seconds(5), "the drain would take ten seconds")
+    }
+
+    /// How long it takes from the second signal to the end.
+    private func timeOfSecondSignal() async throws -> Duration {
+        let bed = try BatchBed()
+        return try await withOrigin { origin in
+            try bed.putList(["/stall?after=1000", "/stall"].map { origin.url($0) })
+            let socket = bed.directory.file("socket")
+            let run = try bed.start(["--status-socket", socket])
+            #expect(await eventually { (try? origin.log(prefix: "/stall").count) == 2 })
+            run.signal(SIGINT)
+            #expect(await eventually { (try? StatusClient.report(socket))?["stage"] as? String == "draining" })
+            let clock = ContinuousClock()
+            let start = clock.now
+            run.signal(SIGINT)
+            #expect(await eventually { !run.isRunning })
+            let time = clock.now - start
+            #expect(run.exitStatus(within: 1) == 75, "\(bed.errors)")
+            #expect(bed.errors.contains("stopped") && bed.recordCount() == 0, "\(bed.errors)")
+            #expect(try bed.files().isEmpty)
+            #expect(await eventually { ProcessTree.users(of: bed.directory.path).isEmpty })
+            return time
+        }
     }
 
     // MARK: Names
