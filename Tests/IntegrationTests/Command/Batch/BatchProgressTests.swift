@@ -40,4 +40,19 @@ struct BatchProgressTests {
         #expect(terminal.exitCode == 0 && screen.wraps == 0 && screen.strangeBytes.isEmpty, "\(terminal.text)")
         #expect(screen.lines.count == 1 && screen.lines.first?.contains("2 fetched") == true, "\(screen.lines)")
     }
+
+    @Test("on a terminal it says how many have failed, while others run")
+    func failures() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let bed = try BatchBed()
+        try bed.putList(["http://127.0.0.1:1/", origin.url("/a")])
+        let terminal = try TerminalProcess(try BuiltProducts.trawl(), bed.arguments(["--no-cache"]))
+        let start = "1/2  [##########..........]  1 failed  "
+        #expect(await eventually { terminal.screen.lastLine.hasPrefix(start) }, "\(terminal.text)")
+        origin.letGo()
+        #expect(await eventually { terminal.status != nil })
+        let last = terminal.screen.lines.last
+        #expect(terminal.exitCode == 1 && last?.contains("1 fetched, 1 failed") == true, "\(terminal.text)")
+    }
 }
