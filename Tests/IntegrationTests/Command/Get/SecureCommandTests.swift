@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The options of `get` that say where and how to connect.
+/// The options that say where and how to connect.
 @Suite(
-    "trawl get to secure sites and by other ways", .enabled(if: WebSites.canRun, WebSites.missing),
+    "The command to secure sites and by other ways", .enabled(if: WebSites.canRun, WebSites.missing),
     .timeLimit(.minutes(2)))
 struct SecureCommandTests {
     private func get(_ sites: WebSites, _ arguments: [String]) throws -> CommandRun {
@@ -25,6 +25,32 @@ struct SecureCommandTests {
             #expect(try CommandRun(["get", "-k", sites.url(.secure, "/who")]).status == 0)
             #expect(try get(sites, ["--tls-max", "1.2", sites.url(.secure, "/who")]).text.contains("tls=TLSv1.2\n"))
             #expect(try CommandRun(["get", "--cacert", "/no/such/file", sites.url(.secure, "/who")]).status == 77)
+        }
+    }
+
+    @Test("in batch and in pipe, too, an unknown certificate is a failure of TLS, and -k takes it")
+    func unverified() async throws {
+        try await WebSites.with { sites in
+            let url = sites.url(.secure, "/who")
+            for options in [[], ["-k"]] {
+                let bed = try BatchBed()
+                try bed.putList([url])
+                let run = try bed.run(["-o", "body"] + options)
+                let record = try #require(try bed.records().first, "\(run.errors)")
+                let answers = try await PipeProcess.answers([#"{"id":1,"url":"\#(url)"}"#], options)
+                let answer = try #require(answers["1"])
+                if options.isEmpty {
+                    #expect(run.status == 1 && record.code?.hasPrefix("tls") == true, "\(record.members)")
+                    #expect(try bed.files().isEmpty)
+                    #expect(answer.code == "tls" && answer.kind == record.code, "\(answer.text)")
+                } else {
+                    #expect(run.status == 0 && record.status == 200, "\(record.members)")
+                    let body = bed.directory.content("out/body") ?? []
+                    #expect(String(decoding: body, as: UTF8.self).contains("tls=TLSv1."))
+                    #expect(answer.status == 200 && answer.code == nil, "\(answer.text)")
+                    #expect(String(decoding: answer.body ?? [], as: UTF8.self).contains("tls=TLSv1."))
+                }
+            }
         }
     }
 
