@@ -23,13 +23,15 @@ struct CrawlTests {
 
     /// Starts it as `make` does, with nothing to be built.
     ///
-    /// - Parameter variables: Beside those of the tests, as `NAME=VALUE`.
+    /// - Parameters:
+    ///   - list: What `URLS` names; nothing is the sample site.
+    ///   - variables: Beside those of the tests, as `NAME=VALUE`.
     private func crawl(
-        _ directory: TemporaryDirectory, _ more: [String] = [], variables: [String] = []
+        _ directory: TemporaryDirectory, _ more: [String] = [], list: String = "", variables: [String] = []
     ) throws -> TerminalProcess {
         try TerminalProcess(
             "/usr/bin/env",
-            ["SWIFT=/bin/true"] + variables + [directory.file("deploy/crawl.sh"), directory.file("out"), ""] + more,
+            ["SWIFT=/bin/true"] + variables + [directory.file("deploy/crawl.sh"), directory.file("out"), list] + more,
             columns: 200)
     }
 
@@ -74,6 +76,30 @@ struct CrawlTests {
         let all = records(directory)
         #expect(all.count > 1000 && all.allSatisfy { $0.contains(#""ok":true"#) })
         #expect(proxy.seen().isEmpty)
+    }
+
+    @Test("a list is fetched in place of the sample site, and one that cannot be read is told")
+    func list() async throws {
+        let directory = try scene()
+        try await withOrigin { origin in
+            let urls = (1...3).map { origin.url("/bytes/\($0)") }
+            try directory.put("urls", Array(urls.map { $0 + "\n" }.joined().utf8))
+            let run = try crawl(directory, ["-O"], list: directory.file("urls"))
+            #expect(await eventually(within: .seconds(200)) { run.status != nil })
+            #expect(run.exitCode == 0 && !run.text.contains("sample site"), "\(run.text)")
+            #expect(records(directory).count == 3)
+            for length in 1...3 {
+                #expect(directory.content("out/files/\(length)") == ReferenceBytes.bytes(length))
+            }
+            let again = try crawl(directory, ["-O"], list: directory.file("urls"))
+            #expect(await eventually(within: .seconds(200)) { again.status != nil })
+            #expect(again.exitCode == 0 && again.text.contains("nothing was left to do"), "\(again.text)")
+            let count = try origin.log(prefix: "/bytes").count
+            #expect(count == 3)
+        }
+        let missing = try crawl(directory, list: directory.file("none"))
+        #expect(await eventually(within: .seconds(200)) { missing.status != nil })
+        #expect(missing.exitCode == 2 && missing.text.contains("crawl: cannot read "), "\(missing.text)")
     }
 
     @Test("wrong usage is not followed by where the files are")
