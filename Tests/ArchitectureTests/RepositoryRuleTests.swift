@@ -51,14 +51,20 @@ struct RepositoryRuleTests {
         #expect(unit.contains("OOMPolicy=continue") && unit.contains { $0.hasPrefix("ExecStart=") })
     }
 
-    @Test("make crawl builds the release that make build does")
+    @Test("make crawl builds the release that make build does, with the runtime of Swift in it")
     func release() throws {
         let makefile = try #require(tree.files.first { $0.path == "Makefile" })
         let script = try #require(tree.files.first { $0.path == "deploy/crawl.sh" })
         let line = try #require(makefile.lines.first { $0.hasPrefix("release := ") })
         let flags = String(line.dropFirst("release := ".count))
-        #expect(flags.contains("--disable-local-rpath"))
+        for flag in ["-c release", "--static-swift-stdlib", "--disable-local-rpath"] { #expect(flags.contains(flag)) }
         #expect(script.lines.contains { $0.contains(" \(flags) ") })
+        for product in ["trawl", "trawl-worker"] {
+            let recipe = "\t$(SWIFT) build $(release) $(strict) --product \(product)"
+            #expect(makefile.lines.contains(recipe), "\(product)")
+        }
+        // What is asked for as URLS is the script's list.
+        #expect(makefile.lines.contains { $0.hasSuffix(" deploy/crawl.sh '$(OUT)' '$(URLS)' $(ARGS)") })
     }
 
     @Test("the manifest has no unsafe flags, so that packages can depend on this one")
