@@ -61,6 +61,17 @@ struct CacheFlagTests {
         #expect((100_000...512_000).contains(bytes), "\(stats.text)")
     }
 
+    /// Asks a pipe, and says in short what came.
+    private func ask(_ pipe: PipeProcess, _ url: String, _ members: String = "") async throws -> String {
+        pipe.write(#"{"id":1,"url":"\#(url)"\#(members)}"#)
+        let answer = try #require(await pipe.next())
+        let text = String(decoding: answer.body ?? [], as: UTF8.self)
+        let words = ["from_cache", "validated"].filter { answer.members[$0] as? Bool == true }
+        return (["\(answer.status ?? 0)", text] + words).joined(separator: " ")
+    }
+
+    private func policy(_ name: String) -> String { #","cache_policy":"\#(name)""# }
+
     @Test("each request to a pipe has its policy, and is told what came of it")
     func pipe() async throws {
         let directory = try TemporaryDirectory()
@@ -69,14 +80,6 @@ struct CacheFlagTests {
         } _: { scene in
             let url = scene.origin.url("/page")
             let pipe = try PipeProcess(["--store", directory.file("store")])
-            func ask(_ members: String) async throws -> String {
-                pipe.write(#"{"id":1,"url":"\#(url)"\#(members)}"#)
-                let answer = try #require(await pipe.next())
-                let text = String(decoding: answer.body ?? [], as: UTF8.self)
-                let words = ["from_cache", "validated"].filter { answer.members[$0] as? Bool == true }
-                return (["\(answer.status ?? 0)", text] + words).joined(separator: " ")
-            }
-            func policy(_ name: String) -> String { #","cache_policy":"\#(name)""# }
             let own = #","headers":[["Cache-Control","only-if-cached"]]"#
             for (members, expected) in [
                 (policy("only-if-cached"), "504 "), (own, "504 "), ("", "200 one"),
@@ -84,16 +87,82 @@ struct CacheFlagTests {
                 (own, "200 one from_cache"), (policy("no-cache"), "200 one from_cache validated"),
                 (policy("reload"), "200 two"), (policy("no-store"), "200 two"),
             ] {
-                let answer = try await ask(members)
+                let answer = try await ask(pipe, url, members)
                 #expect(answer == expected, "\(members)")
             }
             #expect(scene.origin.seen().map { $0.fields["if-none-match"] } == [nil, "\"one\"", nil, nil])
             scene.origin.stop()
             for name in ["force-cache", "only-if-cached"] {
-                let answer = try await ask(policy(name))
+                let answer = try await ask(pipe, url, policy(name))
                 #expect(answer == "200 two from_cache", "\(name)")
             }
             #expect(await pipe.finish().isEmpty)
+        }
+    }
+
+    @Test("a pipe's force-cache and only-if-cached take what is stale without asking, and no-store stores nothing")
+    func stale() async throws {
+        try await withScene {
+            page("v\($0.number)", $0.target == "/stale" ? "max-age=0" : "max-age=3600", to: $0)
+        } _: { scene in
+            let (stale, other) = (scene.origin.url("/stale"), scene.origin.url("/other"))
+            let pipe = try PipeProcess(["--store", scene.store])
+            for (url, name, expected, count) in [
+                (stale, "default", "200 v1", 1), (stale, "force-cache", "200 v1 from_cache", 1),
+                (stale, "only-if-cached", "200 v1 from_cache", 1), (stale, "default", "200 v2", 2),
+                (other, "no-store", "200 v1", 3), (other, "only-if-cached", "504 ", 3),
+                (other, "force-cache", "200 v2", 4), (other, "only-if-cached", "200 v2 from_cache", 4),
+            ] {
+                let answer = try await ask(pipe, url, policy(name))
+                #expect(answer == expected && scene.count == count, "\(url) \(name)")
+            }
+            #expect(await pipe.finish().isEmpty)
+            #expect(await pipe.exitStatus() == 0)
+        }
+    }
+
+    @Test("what a pipe answers from the cache has a generated Age, and its Set-Cookie lines as they were stored")
+    func reused() async throws {
+        let lines = [("Set-Cookie", "a=1; Path=/"), ("X-Between", "x"), ("Set-Cookie", "b=2; Path=/; HttpOnly")]
+        try await withScene {
+            page("one", to: $0, lines)
+        } _: { scene in
+            let pipe = try PipeProcess(["--store", scene.store])
+            for isReused in [false, true] {
+                pipe.write(#"{"id":1,"url":"\#(scene.origin.url("/page"))"}"#)
+                let answer = try #require(await pipe.next())
+                #expect(answer.members["from_cache"] as? Bool == isReused, "\(answer.text)")
+                func values(_ name: String) -> [String] { answer.headers.filter { $0[0] == name }.map { $0[1] } }
+                #expect(values("Set-Cookie") == ["a=1; Path=/", "b=2; Path=/; HttpOnly"], "\(answer.text)")
+                let ages = values("Age")
+                #expect(ages.count == (isReused ? 1 : 0) && ages.allSatisfy { UInt($0) != nil }, "\(answer.text)")
+            }
+            #expect(scene.count == 1)
+            #expect(await pipe.finish().isEmpty)
+        }
+    }
+
+    @Test("of two pipes on one store each has at once what the other was given: responses and cookies")
+    func twoPipes() async throws {
+        try await withScene {
+            page("one", to: $0, $0.target == "/login" ? [("Set-Cookie", "sid=7; Path=/")] : [])
+        } _: { scene in
+            let (one, other) = (
+                try PipeProcess(["--store", scene.store]), try PipeProcess(["--store", scene.store])
+            )
+            // Both have it open before there is anything in it for the other.
+            #expect(try await ask(one, scene.origin.url("/first")) == "200 one")
+            #expect(try await ask(other, scene.origin.url("/second")) == "200 one")
+            #expect(try await ask(one, scene.origin.url("/second")) == "200 one from_cache")
+            #expect(try await ask(other, scene.origin.url("/first")) == "200 one from_cache")
+            #expect(try await ask(one, scene.origin.url("/login")) == "200 one")
+            #expect(try await ask(other, scene.origin.url("/after")) == "200 one")
+            #expect(scene.origin.seen().map(\.target) == ["/first", "/second", "/login", "/after"])
+            #expect(scene.origin.seen().map { $0.fields["cookie"] } == [nil, nil, nil, "sid=7"])
+            for pipe in [one, other] {
+                #expect(await pipe.finish().isEmpty)
+                #expect(await pipe.exitStatus() == 0)
+            }
         }
     }
 
