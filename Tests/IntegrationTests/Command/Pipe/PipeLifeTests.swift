@@ -148,6 +148,23 @@ struct PipeLifeTests {
         }
     }
 
+    @Test("a pipe between processes whose reader goes ends it quietly, while a fetch has no end")
+    func closedPipe() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let lines = ["/bytes/1", "/stall"].map { #"{"url":"\#(origin.url($0))"}"# }
+            let command = #"{ "$0" pipe --workers 1 2>"$3/errors"; echo $? >"$3/status"; }"#
+            let run = try CommandRun(
+                program: "/bin/sh",
+                ["-c", #"printf '%s\n' "$1" "$2" | \#(command) | head -n 1"#, try BuiltProducts.trawl()] + lines
+                    + [directory.path])
+            #expect(run.text.hasPrefix(#"{"id":null,"url":"\#(origin.url("/bytes/1"))","status":200,"#), "\(run.text)")
+            #expect(run.text.count { $0 == "\n" } == 1)
+            #expect(directory.content("status") == Array("0\n".utf8))
+            #expect(directory.content("errors") == [])
+        }
+    }
+
     @Test("a socket that is closed with answers unread ends it as quietly")
     func droppedOutput() async throws {
         try await withOrigin { origin in
