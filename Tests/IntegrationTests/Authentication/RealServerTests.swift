@@ -68,6 +68,12 @@ struct RealServerTests {
                 })
             #expect(wrong.status == 401)
         }
+        // A program's request says by `auth` who it is.
+        let line =
+            #"{"id":1,"url":"\#(server.url("/digest/page"))","auth":{"username":"mé","password":"pä ss:1"}}"#
+        let answers = try await PipeProcess.answers([line])
+        let answer = try #require(answers["1"])
+        #expect(answer.status == 200 && answer.body == Array("digest page".utf8), "\(answer.text)")
     }
 
     @Test(
