@@ -8,7 +8,10 @@ import TrawlJSON
 
 @Suite("Records of results")
 struct ResultRecordTests {
-    private func response(status: UInt16, url: String, type: [UInt8]) throws -> Response {
+    private func response(
+        status: UInt16, url: String, type: [UInt8], redirects: [Response.RedirectHop] = [],
+        source: Response.Source = .network
+    ) throws -> Response {
         var fields = FieldLines()
         try Array("Content-Type".utf8).withUnsafeBytes { name in
             try type.withUnsafeBytes { try fields.append(name: name, value: $0) }
@@ -16,8 +19,8 @@ struct ResultRecordTests {
         return Response(
             Response.Content(
                 head: TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields),
-                body: ResponseBody(.bytes([])), file: nil, url: url, originalURL: url, redirects: [], interim: [],
-                trailers: Fields(), receivedLength: 12, source: .network, metrics: HopReports(),
+                body: ResponseBody(.bytes([])), file: nil, url: url, originalURL: url, redirects: redirects,
+                interim: [], trailers: Fields(), receivedLength: 12, source: source, metrics: HopReports(),
                 defaultCharset: "ISO-8859-1"))
     }
 
@@ -92,6 +95,31 @@ struct ResultRecordTests {
                 == #"{"v":1,"line":3,"url":"http://h/","key":"0123456789abcdef00000000ffffffff","ok":false,"#
                 + #""status":404,"file":"h/index","bytes":12,"content_type":"text/html; charset=utf-8","#
                 + #""time":1.5,"seconds":0.00002}"# + "\n")
+    }
+
+    @Test("docs/results.md has the members there are, and no others")
+    func members() throws {
+        let request = ListedRequest(
+            url: "http://h/", id: RequestID(json: Array("1".utf8)), out: nil, own: nil,
+            key: RequestKey(bytes: "x".utf8))
+        let fetch = FetchInFlight(request, line: 1, isAgain: true, at: MonotonicInstant(nanoseconds: 0))
+        fetch.attempts = 2
+        let record = ResultRecord(
+            fetch: fetch, file: "h/x", isSuccess: true, time: RecordTime(microseconds: 1), elapsed: 1)
+        let head = TrawlHTTP.ResponseHead(status: 302, version: .http1_1, reason: "", fields: FieldLines())
+        let hop = Response.RedirectHop(
+            url: "http://h/", status: 302, location: "/x", head: Response.ResponseHead(head))
+        let response = try response(
+            status: 200, url: "http://h/x", type: Array("text/plain".utf8), redirects: [hop], source: .cache)
+        let fetched = try parsed(text(record, .success(response)))
+        let failed = try parsed(text(record, .failure(FetchError(.hostNotFound, "nobody"))))
+        var bad = JSONWriter()
+        ResultRecord.write(
+            BadLine(reason: "no request"), line: 2, isAgain: false, time: RecordTime(microseconds: 1), to: &bad)
+        let refused = try parsed(bad.withUnsafeBytes { Array($0) })
+        let documented = try MemberTableTests.documented("results.md")
+        #expect(Set(fetched.keys).union(failed.keys) == documented)
+        #expect(documented.isSuperset(of: refused.keys))
     }
 
     @Test("a failure tells its code and why")

@@ -14,7 +14,7 @@ struct MemberTableTests {
     ]
 
     /// What stands in the first column of the first table of members.
-    private func documented(_ name: String) throws -> Set<String> {
+    static func documented(_ name: String) throws -> Set<String> {
         let text = try String(contentsOfFile: Checkout.path("docs/" + name), encoding: .utf8)
         var names = Set<String>()
         var isInTable = false
@@ -37,9 +37,9 @@ struct MemberTableTests {
 
     @Test("the tables have what is taken, and nothing else")
     func tables() throws {
-        let pipe = try documented("pipe.md")
+        let pipe = try Self.documented("pipe.md")
         #expect(pipe == Set(Self.members))
-        let lists = try documented("lists.md")
+        let lists = try Self.documented("lists.md")
         #expect(lists == Set(Self.members + ["out"]))
         for name in pipe { #expect(isTaken(name, .pipe), "\(name)") }
         for name in lists { #expect(isTaken(name, .list), "\(name)") }
