@@ -25,7 +25,8 @@ public struct Response: Sendable {
     public var originalURL: String { content.originalURL }
     /// The redirects that led here, in order.
     public var redirects: [RedirectHop] { content.redirects }
-    /// Interim responses (1xx) of the last hop, in order.
+    /// Interim responses (1xx) of all exchanges that led here, in order: of redirects, challenges and attempts that failed,
+    /// too. The first 64 of them that have no more than 64 KiB of field lines together.
     public var interim: [ResponseHead] { content.interim }
     /// Fields that came after the body.
     public var trailers: Fields { content.trailers }

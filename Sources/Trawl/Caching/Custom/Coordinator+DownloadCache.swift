@@ -14,12 +14,14 @@ extension Coordinator {
         var beginning = FetchCourse.Beginning(plan)
         var redirects = FollowedRedirects()
         var metrics: [HopReport] = []
+        var interim = InterimHeads()
         var retryCount = 0
         while true {
             var hop = try await ProgramCacheExchange(self, cache, plan, FetchCourse(beginning, clock)).run()
             metrics += hop.metrics
             retryCount += hop.retryCount
-            (hop.metrics, hop.retryCount) = (metrics, retryCount)
+            interim.append(contentsOf: hop.interim)
+            (hop.metrics, hop.retryCount, hop.interim) = (metrics, retryCount, interim.heads)
             let target = plan.target
             guard hop.source != .generated,
                 let redirect = Redirect(

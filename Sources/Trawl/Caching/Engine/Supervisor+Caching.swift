@@ -320,7 +320,7 @@ extension RunningFetch {
     var frame: StoredAnswers.Frame {
         StoredAnswers.Frame(
             originalURL: plan.originalURL, target: engine.target, redirects: engine.redirects.hops,
-            metrics: engine.metrics, authentication: engine.authentication?.server?.report,
-            retryCount: engine.retries?.failed ?? 0)
+            metrics: engine.metrics, interim: engine.interim.heads,
+            authentication: engine.authentication?.server?.report, retryCount: engine.retries?.failed ?? 0)
     }
 }

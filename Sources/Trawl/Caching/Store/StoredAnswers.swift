@@ -13,8 +13,9 @@ enum StoredAnswers {
         let target: TargetURI
         let redirects: [Response.RedirectHop]
         let metrics: HopReports
-        /// Interim heads of the last hop, and what came after its body, where it had to do with the server.
+        /// Interim heads that servers sent on the way here.
         var interim: [Response.ResponseHead] = []
+        /// What came after the body, where the last hop had to do with the server.
         var trailers: Fields = [:]
         /// Who the request was made as, had it been sent.
         var authentication: AuthenticationReport?

@@ -246,7 +246,7 @@ final class RunningFetch: @unchecked Sendable {
         /// whichever hop. There is none for other bodies.
         var credit: UInt64
         var head: TrawlHTTP.ResponseHead?
-        var interim: [Response.ResponseHead] = []
+        var interim = InterimHeads()
         var redirects = FollowedRedirects()
         var metrics = HopReports()
         var deadline: MonotonicInstant?

@@ -80,7 +80,7 @@ extension Supervisor {
         answer(fetch, with: .failure(error))
     }
 
-    /// Nothing of an attempt before this one counts any more.
+    /// Nothing of an attempt before this one counts any more; what came ahead of its answer is told all the same.
     private mutating func beginAttempt(of fetch: RunningFetch, by worker: Int, _ grant: LeaseGrant) {
         fetch.engine.life.leased(grant.id)
         fetch.engine.worker = worker
@@ -90,7 +90,6 @@ extension Supervisor {
         fetch.engine.head = nil
         fetch.engine.holdsHead = false
         fetch.engine.isForwarded = false
-        fetch.engine.interim = []
         fetch.engine.delivered = 0
         if let retries = fetch.engine.retries {
             retries.wait = nil

@@ -14,7 +14,7 @@ extension Supervisor {
             return false
         case .interim(let lease, let head):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
-            return take(interim: head, fetch, from: link)
+            return take(interim: head, of: lease, fetch, from: link)
         case .head(let lease, let head, let questions, let isStored):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             return take(head, of: lease, fetch, asks: questions, isStored: isStored, from: link)
@@ -46,15 +46,14 @@ extension Supervisor {
 
     /// - Returns: False when it was one too many.
     private mutating func take(
-        interim head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch, from link: WorkerLink
+        interim head: TrawlHTTP.ResponseHead, of lease: UInt64, _ fetch: RunningFetch, from link: WorkerLink
     ) -> Bool {
+        let head = Response.ResponseHead(head)
         // A server may send any number of them, but the worker passes on no more: events nobody reads pile up.
-        guard Self.mayFollow(head, fetch.engine.interim) else {
+        guard fetch.engine.interim.append(head, of: lease) else {
             refuse(link, "more interim heads than allowed")
             return false
         }
-        let head = Response.ResponseHead(head)
-        fetch.engine.interim.append(head)
         fetch.channel?.post(.interim(head))
         return true
     }
@@ -148,15 +147,6 @@ extension Supervisor {
         guard link.strayFrames - allowance > configuration.tolerance.strayFrames else { return true }
         refuse(link, "frames of leases it does not hold, or of connections nobody counts")
         return false
-    }
-
-    private static func mayFollow(_ head: TrawlHTTP.ResponseHead, _ earlier: [Response.ResponseHead]) -> Bool {
-        var allowance = InterimAllowance()
-        for head in earlier {
-            _ = allowance.admits(
-                TrawlHTTP.ResponseHead(status: 100, version: .http1_1, reason: head.phrase, fields: head.fields.lines))
-        }
-        return allowance.admits(head)
     }
 
     mutating func fetch(of lease: UInt64, from link: WorkerLink) -> RunningFetch? {
@@ -415,7 +405,7 @@ extension Supervisor {
                 Response.Content(
                     head: head, body: ResponseBody(storage, codings: kept, limits: fetch.plan.terms.options.sizeLimits),
                     file: file, url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
-                    redirects: fetch.engine.redirects.hops, interim: fetch.engine.interim,
+                    redirects: fetch.engine.redirects.hops, interim: fetch.engine.interim.heads,
                     trailers: Fields(end.trailers), receivedLength: length,
                     source: standsIn ? .stale : Response.Source(end.cache.source), metrics: fetch.engine.metrics,
                     defaultCharset: fetch.plan.terms.options.defaultCharset,

@@ -215,8 +215,13 @@ struct PipeCommandTests {
 
     @Test("redirects are followed and told, or are the answer when that is asked for; 1xx responses are told")
     func heads() async throws {
+        let early =
+            "HTTP/1.1 103 Early Hints\r\nX-First: 1\r\n\r\n"
+            + "HTTP/1.1 302 Found\r\nLocation: /interim?list=102\r\nContent-Length: 0\r\n\r\n"
+        let raw = percent(Data(early.utf8).base64EncodedString())
         try await withOrigin { origin in
             let answers = try await PipeProcess.answers([
+                #"{"id":6,"url":"\#(origin.url("/raw?b64=" + raw))"}"#,
                 #"{"id":1,"url":"\#(origin.url("/redirect/2"))"}"#,
                 #"{"id":2,"url":"\#(origin.url("/redirect/2"))","redirect":"manual"}"#,
                 #"{"id":3,"url":"\#(origin.url("/interim?list=102,103"))"}"#,
@@ -228,6 +233,10 @@ struct PipeCommandTests {
             let interim = answers["3"]?.members["interim"] as? [[Any]] ?? []
             #expect(interim.map { $0.first as? Int } == [102, 103])
             #expect((interim.last?.last as? [[String]])?.contains { $0[0] == "Link" } == true)
+            let onTheWay = answers["6"]?.members["interim"] as? [[Any]] ?? []
+            #expect(answers["6"]?.url == origin.url("/interim?list=102"))
+            #expect(onTheWay.map { $0.first as? Int } == [103, 102])
+            #expect(onTheWay.first?.last as? [[String]] == [["X-First", "1"]])
             #expect(answers["4"]?.status == 404 && answers["4"]?.members["error"] is NSNull)
             #expect(answers["5"]?.status == 204 && answers["5"]?.body == [])
         }

@@ -122,6 +122,29 @@ struct ResponseTests {
         #expect(try await bed.get("/interim?list=103", on: engine).interim.map(\.status) == [103])
     }
 
+    @Test(
+        "interim responses before a redirect, a challenge and the answer are all told, in order",
+        .timeLimit(.minutes(3)), arguments: Engine.allCases)
+    func interimOnTheWay(engine: Engine) async throws {
+        @Sendable func answer(_ number: Int, _ rest: String) -> ScriptedOrigin.Answer {
+            .raw("HTTP/1.1 103 Early Hints\r\nX-Number: \(number)\r\n\r\nHTTP/1.1 \(rest)\r\n\r\n")
+        }
+        let origin = try ScriptedOrigin { seen in
+            if seen.target == "/one" { return answer(1, "302 Found\r\nLocation: /two\r\nContent-Length: 0") }
+            if seen.fields["authorization"] != nil { return answer(3, "200 OK\r\nContent-Length: 0") }
+            return answer(
+                2, "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"here\"\r\nContent-Length: 0")
+        }
+        defer { origin.stop() }
+        var request = Request(origin.url("/one"))
+        request.options.authentication.allowsClearText = true
+        request.options.authentication.credential = Credential(user: "me", password: "secret")
+        let response = try await Bed.current.coordinator(engine).send(request)
+        #expect(response.status == 200 && response.redirects.map(\.status) == [302])
+        #expect(response.interim.map(\.status) == [103, 103, 103])
+        #expect(response.interim.map { $0.fields["X-Number"] } == ["1", "2", "3"])
+    }
+
     @Test("of interim responses without number the first are told", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func interimFlood(engine: Engine) async throws {
         let bed = try Bed.current
