@@ -95,7 +95,8 @@ final class BatchRun: FetchDriver {
     ) throws(CommandError) -> RequestSource {
         if let list, plan.form == .list {
             return try RequestSource(
-                list, results, in: plan.scratch, retriesFailed: plan.retriesFailed, console: console)
+                list, into: plan.directory, results, in: plan.scratch, retriesFailed: plan.retriesFailed,
+                console: console)
         }
         return RequestSource(plan.arguments, list, plan.form, in: plan.scratch)
     }

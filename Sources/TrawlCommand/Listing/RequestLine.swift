@@ -23,7 +23,10 @@ enum RequestLine: Equatable {
     case bad(BadLine)
 
     /// Reads a line, which is UTF-8 without its end.
-    init(_ line: UnsafeRawBufferPointer, _ form: Form) {
+    ///
+    /// - Parameter directory: The path from the root of the directory that files are named in. What a line names
+    ///   beneath it in that way is as good as the rest of it.
+    init(_ line: UnsafeRawBufferPointer, _ form: Form, beneath directory: String? = nil) {
         let line = Self.trimmed(line)
         guard let first = line.first else {
             self = .nothing
@@ -32,10 +35,10 @@ enum RequestLine: Equatable {
         switch (first, form) {
         case (UInt8(ascii: "{"), .plain): self = .bad(BadLine(reason: "JSON lines are for trawl batch"))
         case (UInt8(ascii: "{"), _):
-            var object = RequestObject(form)
+            var object = RequestObject(form, beneath: directory)
             self = object.read(line)
         case (UInt8(ascii: "#"), .list), (UInt8(ascii: "#"), .plain): self = .nothing
-        case (_, .list), (_, .plain): self = Self.plain(line)
+        case (_, .list), (_, .plain): self = Self.plain(line, beneath: directory)
         case (_, .pipe): self = .bad(BadLine(reason: "the line is not a JSON object"))
         }
     }
@@ -70,13 +73,14 @@ enum RequestLine: Equatable {
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// `URL` or `URL<TAB>FILE`. The hot path of long lists: two or three allocations.
-    private static func plain(_ line: UnsafeRawBufferPointer) -> RequestLine {
+    private static func plain(_ line: UnsafeRawBufferPointer, beneath directory: String?) -> RequestLine {
         guard let start = line.baseAddress, let found = memchr(start, 0x09, line.count) else {
             return .request(ListedRequest(url: URLText.completed(line), out: nil))
         }
         let tab = UnsafeRawPointer(found) - start
         let url = URLText.completed(trimmed(UnsafeRawBufferPointer(rebasing: line[..<tab])))
-        let out = String(decoding: UnsafeRawBufferPointer(rebasing: line[(tab + 1)...]), as: UTF8.self)
+        let given = String(decoding: UnsafeRawBufferPointer(rebasing: line[(tab + 1)...]), as: UTF8.self)
+        let out = LocalPath.relative(given, to: directory)
         if let fault = LocalPath.nameFault(of: out) {
             return .bad(BadLine(reason: reason(fault), id: nil, url: UserInformation.removed(from: url)))
         }

@@ -14,6 +14,7 @@ struct RequestObject {
     }
 
     private let form: RequestLine.Form
+    private let directory: String?
     private var seen: UInt32 = 0
     private var id: RequestID?
     /// The first thing that is wrong with what is asked for.
@@ -32,8 +33,9 @@ struct RequestObject {
     /// Where the line holds secrets, and what its key is made of in their place.
     private var secrets: [(place: Range<Int>, rest: String)] = []
 
-    init(_ form: RequestLine.Form) {
+    init(_ form: RequestLine.Form, beneath directory: String? = nil) {
         self.form = form
+        self.directory = directory
     }
 
     /// Reads a line that starts with `{`.
@@ -256,7 +258,8 @@ struct RequestObject {
     }
 
     private mutating func readOut(_ reader: inout JSONReader) throws(JSONError) {
-        guard let text = try text(.out, &reader) else { return }
+        guard let given = try text(.out, &reader) else { return }
+        let text = LocalPath.relative(given, to: directory)
         let fault = text.utf8.contains(0) ? .leadsOut : LocalPath.nameFault(of: text)
         if let fault { complain("out: \(RequestLine.reason(fault))") }
         out = text

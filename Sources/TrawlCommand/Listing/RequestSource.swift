@@ -29,6 +29,8 @@ final class RequestSource {
     private var arguments: ArraySlice<ListedRequest>
     private let list: ListReader?
     private let form: RequestLine.Form
+    /// Where the list's files go.
+    private let directory: String?
     private let retriesFailed: Bool
     /// One thread's, and never lent while it is used otherwise.
     @exclusivity(unchecked)
@@ -53,6 +55,7 @@ final class RequestSource {
         total = list == nil ? arguments.count : nil
         self.list = list
         self.form = form
+        directory = nil
         isResumed = false
         retriesFailed = false
         finished = FinishedRequests(in: scratch)
@@ -60,14 +63,18 @@ final class RequestSource {
 
     /// Requests of a list; reads what the results file holds.
     ///
-    /// - Parameter scratch: Where that is looked up, and the names of files are remembered.
+    /// - Parameters:
+    ///   - directory: Where files go.
+    ///   - scratch: Where that is looked up, and the names of files are remembered.
     init(
-        _ list: ListReader, _ results: ResultsFile?, in scratch: ScratchPlaces, retriesFailed: Bool, console: Console
+        _ list: ListReader, into directory: String, _ results: ResultsFile?, in scratch: ScratchPlaces,
+        retriesFailed: Bool, console: Console
     ) throws(CommandError) {
         arguments = []
         total = nil
         self.list = list
         form = .list
+        self.directory = directory
         self.retriesFailed = retriesFailed
         var finished = FinishedRequests(in: scratch)
         isResumed = results?.isOfEarlierRun ?? false
@@ -128,7 +135,7 @@ final class RequestSource {
             case .line(let count, let bytes):
                 number = count
                 lineBytes = bytes
-                line = RequestLine(bytes, form)
+                line = RequestLine(bytes, form, beneath: directory)
                 isText = true
             case .bad(let count, let reason, let start, let holdsNUL):
                 number = count

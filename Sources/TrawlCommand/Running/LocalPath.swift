@@ -43,6 +43,16 @@ enum LocalPath {
         return joined(directory, name)
     }
 
+    /// What is left of an absolute path behind a directory's own, which is absolute too; any other path as it is.
+    static func relative(_ path: String, to directory: String?) -> String {
+        guard let directory, directory.hasPrefix("/"), path.utf8.first == UInt8(ascii: "/") else { return path }
+        let above = directory.utf8.last == UInt8(ascii: "/") ? directory.utf8.dropLast() : directory.utf8[...]
+        guard path.utf8.starts(with: above), path.utf8.dropFirst(above.count).first == UInt8(ascii: "/") else {
+            return path
+        }
+        return String(Substring(path.utf8.dropFirst(above.count + 1)))
+    }
+
     static func joined(_ directory: String, _ name: String) -> String {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }

@@ -15,7 +15,7 @@ struct BatchNamesTests {
         if let results { try directory.put("results", results) }
         let file = try ResultsFile(directory.path + "/results")
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), file, in: ScratchPlaces(["/tmp"]), retriesFailed: false,
+            ListReader(directory.path + "/list"), into: "", file, in: ScratchPlaces(["/tmp"]), retriesFailed: false,
             console: Console(isSilent: true))
         return (FileNames(.lastPart, source, namesFromHeads: fromHeads), source)
     }

@@ -21,7 +21,7 @@ struct RequestSourceTests {
         try directory.put("list", "\(listed)\n\(done)\n")
         try directory.put("results", #"{"v":1,"key":"\#(request.key.hexadecimal)","ok":true}"# + "\n")
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), ResultsFile(directory.path + "/results"),
+            ListReader(directory.path + "/list"), into: "", ResultsFile(directory.path + "/results"),
             in: ScratchPlaces(["/tmp"]), retriesFailed: false, console: Console(isSilent: true))
         if case .request(_, line: 1, isAgain: false) = source.next() {} else { Issue.record("\(listed) is not done") }
         if case .skipped(.fetched) = source.next() {} else { Issue.record("\(done) is done again") }
@@ -35,7 +35,7 @@ struct RequestSourceTests {
         let key = RequestKey(url: "http://h/x", out: nil).hexadecimal
         try directory.put("results", #"{"v":1,"key":"\#(key)","ok":false,"again":true}"# + "\n")
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), ResultsFile(directory.path + "/results"),
+            ListReader(directory.path + "/list"), into: "", ResultsFile(directory.path + "/results"),
             in: ScratchPlaces(["/tmp"]), retriesFailed: false, console: Console(isSilent: true))
         if case .skipped(.failed) = source.next() {} else { Issue.record("it is done again") }
         withExtendedLifetime(directory) {}
@@ -134,7 +134,7 @@ struct RequestSourceTests {
         let key = RequestKey(url: done, out: nil).hexadecimal
         try directory.put("results", #"{"v":1,"key":"\#(key)","ok":true}"# + "\n")
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), ResultsFile(directory.path + "/results"),
+            ListReader(directory.path + "/list"), into: "", ResultsFile(directory.path + "/results"),
             in: ScratchPlaces(["/tmp"]), retriesFailed: false, console: Console(isSilent: true))
         #expect(source.bytesRead == 0)
         for index in 0..<5 {

@@ -38,6 +38,19 @@ struct LocalPathTests {
         #expect(try LocalPath.absolute("x", in: "/y") == "/y/x")
     }
 
+    @Test("what lies beneath a directory is named from there, and nothing else is")
+    func relative() {
+        let cases: [(path: String, directory: String?, name: String)] = [
+            ("/out/a/b", "/out", "a/b"), ("/out/a", "/out/", "a"), ("/a", "/", "a"), ("/out/", "/out", ""),
+            ("/out/../a", "/out", "../a"), ("/out//a", "/out", "/a"), ("/outer/a", "/out", "/outer/a"),
+            ("/out", "/out", "/out"), ("/other/a", "/out", "/other/a"), ("out/a", "/out", "out/a"),
+            ("/e\u{301}/a", "/\u{E9}", "/e\u{301}/a"), ("/a", "", "/a"), ("/a", nil, "/a"), ("", "/out", ""),
+        ]
+        for (path, directory, name) in cases {
+            #expect(Array(LocalPath.relative(path, to: directory).utf8) == Array(name.utf8), "\(path)")
+        }
+    }
+
     @Test("a file appears when it is finished, and not before or else")
     func bodyWriter() throws {
         try withDirectory { path in

@@ -50,7 +50,7 @@ extension BatchJob {
         {
             do throws(AsideFile.Failure) {
                 guard let (line, number) = try aside.next() else { break }
-                let request = line.bytes.withUnsafeBytes { RequestLine($0, .list) }
+                let request = line.bytes.withUnsafeBytes { RequestLine($0, .list, beneath: plan.directory) }
                 guard case .request(let request) = request else { throw .damaged }
                 let fetch = FetchInFlight(request, line: line.number, isAgain: line.isAgain, at: line.started)
                 fetch.originNumber = number

@@ -213,12 +213,14 @@ struct BatchCommandTests {
                 url(1, "attachment; filename=same.txt"), url(2, "attachment; filename=same.txt"),
                 url(3, "attachment; filename=../../up"), url(4, "attachment; filename*=UTF-8''%e2%82%ac.txt"),
                 url(5, "attachment; filename=\"\""), url(6, "attachment; filename=no") + "\tmine/yes",
-                origin.url("/bytes/7"),
+                origin.url("/bytes/7"), origin.url("/bytes/8") + "\t\(bed.out)/mine/from the root",
+                #"{"url":"\#(origin.url("/bytes/9"))","out":"\#(bed.out)/mine/9"}"#,
             ])
             let run = try bed.run(["-J", "-O", "-j", "1"])
             #expect(run.status == 0, "\(run.errors)")
             let names = try bed.records().sorted { ($0.line ?? 0) < ($1.line ?? 0) }.map { $0.file ?? "" }
-            #expect(names == ["same.txt", "same.txt.1", "up", "€.txt", "5", "mine/yes", "7"])
+            let own = ["mine/from the root", "mine/9"]
+            #expect(names == ["same.txt", "same.txt.1", "up", "€.txt", "5", "mine/yes", "7"] + own)
             for (index, name) in names.enumerated() {
                 #expect(bed.directory.content("out/" + name) == ReferenceBytes.bytes(index + 1))
             }
