@@ -40,7 +40,7 @@ final class StopRequests: Sendable {
             wake()
         }
         let suspend = { @Sendable [coordinator] (stopping: Bool) in
-            if stopping { StandardError.erase() }
+            if stopping { StandardError.pause() } else { StandardError.resume() }
             coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
         }
         let status = { @Sendable [coordinator, console] in console.writeStatus(of: coordinator) }

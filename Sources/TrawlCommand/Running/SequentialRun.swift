@@ -120,7 +120,7 @@ struct SequentialRun {
                 // Writing to a pipe that nobody reads cannot be ended in a kinder way.
                 if count > 1 { Signals.die(of: signal) }
             } suspend: { stopping in
-                if stopping { StandardError.erase() }
+                if stopping { StandardError.pause() } else { StandardError.resume() }
                 coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
             } status: {
                 console.writeStatus(of: coordinator)

@@ -7,6 +7,8 @@ enum StandardError {
     private struct State {
         /// Columns of the progress line that stands there now.
         var drawn = 0
+        /// Whether none is drawn, since the command is about to be stopped.
+        var isPaused = false
         /// The line of the question that is to be answered in it; nil when nothing is asked there.
         var question: String?
         /// Writes for a run that must not wait.
@@ -58,7 +60,7 @@ enum StandardError {
     static func draw(_ line: String, width: Int) {
         guard Terminal.mayDraw(STDERR_FILENO) else { return }
         state.withLock { state in
-            guard state.question == nil else { return }
+            guard state.question == nil, !state.isPaused else { return }
             let count = line.utf8.count
             state.put("\r" + line + String(repeating: " ", count: max(0, min(state.drawn, width - 1) - count)))
             state.drawn = count
@@ -68,6 +70,19 @@ enum StandardError {
     /// Takes the progress line away.
     static func erase() {
         state.withLock { $0.put($0.erasing()) }
+    }
+
+    /// Takes the progress line away until `resume()`: who stops the command finds none on the terminal.
+    static func pause() {
+        state.withLock { state in
+            state.put(state.erasing())
+            state.isPaused = true
+        }
+    }
+
+    /// The progress line may be drawn again.
+    static func resume() {
+        state.withLock { $0.isPaused = false }
     }
 
     // MARK: Questions
