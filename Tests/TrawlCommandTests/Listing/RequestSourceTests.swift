@@ -48,8 +48,8 @@ struct RequestSourceTests {
         _ directory: ScratchDirectory, _ results: ResultsFile? = nil, retriesFailed: Bool = false
     ) throws -> (bad: Int, requests: Int, error: String?) {
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), results, in: ScratchPlaces(["/tmp"]), retriesFailed: retriesFailed,
-            console: Console(isSilent: true))
+            ListReader(directory.path + "/list"), into: "", results, in: ScratchPlaces(["/tmp"]),
+            retriesFailed: retriesFailed, console: Console(isSilent: true))
         var records = JSONWriter()
         var (bad, requests) = (0, 0)
         var error: String?
