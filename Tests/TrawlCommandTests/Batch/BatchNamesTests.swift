@@ -176,9 +176,10 @@ struct OwnTermsTests {
         #expect(try changed(headers: others, of: run).options.cookies.manual == run.options.cookies.manual)
     }
 
-    @Test("a body makes it POST, unless there is a method")
+    @Test("a body alone leaves it GET, or what the run's method is")
     func bodies() throws {
-        #expect(try changed(body: [1]).effectiveMethod == .post)
+        #expect(try changed(body: [1]).effectiveMethod == .get)
+        #expect(try changed(body: [1], of: Request(.post, "http://h/", body: .text("a=b"))).effectiveMethod == .post)
         #expect(try changed(method: "GET", body: [1]).effectiveMethod == .get)
         #expect(try changed(method: "PUT").effectiveMethod == .put)
     }
