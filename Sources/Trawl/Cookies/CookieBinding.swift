@@ -226,11 +226,6 @@ final class CookieBinding: Sendable {
         state.lost("\(state.directory ?? ""): cookies could not be written")
     }
 
-    /// Takes the cookies of a response when the jar is in memory.
-    func receive(_ head: TrawlHTTP.ResponseHead, from target: TargetURI) {
-        if head.status != 407 { receive(head.fields, from: target) }
-    }
-
     /// Takes the cookies of a response's fields when the jar is in memory.
     func receive(_ fields: FieldLines, from target: TargetURI) {
         switch source {

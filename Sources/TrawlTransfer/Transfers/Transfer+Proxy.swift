@@ -21,6 +21,15 @@ extension Transfer {
         return true
     }
 
+    /// Whether a head is what the proxy says itself, and nobody's origin: a 407 of an HTTP proxy through which no tunnel
+    /// leads. All else comes from the server, or stands for what that said.
+    ///
+    /// - Source: RFC 9110 §9.3.6, §15.5.8.
+    func isOfProxy(_ head: ResponseHead) -> Bool {
+        guard head.status == 407, isProxied, let proxy = lease.proxy else { return false }
+        return proxy.kind.speaksHTTP && !proxy.tunnels && !lease.isSecure
+    }
+
     /// Whether a line that comes now belongs to an answer to CONNECT and not to a response.
     ///
     /// Until a request has gone out there is no response; and when libcurl repeats a request, since its connection

@@ -77,8 +77,7 @@ extension Transfer {
 
     /// Hands over what a head says about the user, and keeps what is the coordinator's business.
     private func noteState(_ head: ResponseHead) {
-        // 407 is what a proxy says, which is nobody's origin.
-        guard head.status != 407 else { return }
+        if isOfProxy(head) { return }
         // The coordinator does not see this head when what is stored answers in its place.
         if exchange != nil { serverFields = head.fields }
         guard facts.hasSetCookie, lease.options.contains(.storesCookies), let terms = profile.profile.state,

@@ -309,6 +309,39 @@ struct ProxyAuthenticationTests {
         }
     }
 
+    @Test(
+        "cookies of a 407 are taken where the server says it, in the store and in memory, and not where the proxy does",
+        arguments: Engine.allCases)
+    func cookies(engine: Engine) async throws {
+        let proxy = try ChallengingProxy { seen in
+            seen.method == "CONNECT"
+                ? ChallengingProxy.lets(seen)
+                : ChallengingProxy.wants(#"Basic realm="den""#, ["Set-Cookie: a=1; Max-Age=600"])
+        }
+        defer { proxy.stop() }
+        var direct = Request("http://\(proxy.place)/x")
+        direct.options.proxy = .direct
+        let ways: [(name: String, request: Request, expected: [String])] = [
+            ("direct", direct, ["a"]), ("proxied", try request(proxy), []),
+            ("tunnelled", try request(proxy, tunnels: true), ["a"]),
+        ]
+        let store = try TemporaryDirectory()
+        try await withTestCoordinator(
+            workers: engine.workers, adjust: { $0.store = .directory(store.file("store")) }
+        ) { coordinator in
+            for (name, way, expected) in ways {
+                // The second one may find a tunnel that is there already.
+                for jar in [RequestOptions.Cookies.Jar.named(name), .memory(name)] {
+                    var asked = way
+                    asked.options.cookies.jar = jar
+                    let response = try await coordinator.send(asked)
+                    #expect(response.status == 407)
+                    #expect(try coordinator.cookies(in: jar).cookies().map(\.name) == expected, "\(name) \(jar)")
+                }
+            }
+        }
+    }
+
     @Test("what is said by hand is left alone, and a challenge to it is the answer")
     func byHand() async throws {
         let answering = Answering { _ in .use(Credential(user: "me", password: "pass")) }

@@ -28,6 +28,12 @@ extension Supervisor {
         return way.terms.tunnelsAll || fetch.engine.target.scheme == "https" || route(of: fetch) != nil
     }
 
+    /// Whether the head of a hop's response is what its proxy says itself: a 407 that did not come out of a tunnel. All else
+    /// comes from the server, or stands for what that said.
+    func isOfProxy(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
+        head.status == AuthenticationSide.proxy.status && proxyOrigin(fetch) != nil && !isTunnelled(fetch)
+    }
+
     /// Where the options of a hop lead its connections, beside the URL: through a proxy that is a tunnel's matter.
     func route(of fetch: RunningFetch) -> String? {
         fetch.engine.terms.routes?.place(of: fetch.engine.target.origin)

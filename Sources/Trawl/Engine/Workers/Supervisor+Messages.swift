@@ -342,7 +342,7 @@ extension Supervisor {
         // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
         if let head, case .network = end.cache.source, !end.isProxyFailure {
             planner.note(head.fields, from: fetch.engine.target, fetch.engine.terms)
-            fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
+            if !isOfProxy(head, fetch) { fetch.plan.terms.cookies?.receive(head.fields, from: fetch.engine.target) }
         }
         // The head is a stored one then; what that one says was taken when it came.
         let fields = end.cache.serverFields
