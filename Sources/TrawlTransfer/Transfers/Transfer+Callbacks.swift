@@ -219,7 +219,7 @@ extension Transfer {
                 if interim.admits(head) { output.send(.interim(lease: lease.id, head)) }
                 return true
             }
-            if goesOutUnasked(behind: head) { return false }
+            if goesOutUnasked(behind: head, facts) { return false }
             return receivedHead(head, facts)
         } catch {
             switch error {

@@ -5,8 +5,8 @@ import TrawlProtocol
 ///
 /// It does so behind a 401 or 407 within an exchange of NTLM or Negotiate, and never hands over the body of such a
 /// response. So these heads are held back until it is known: when a byte of a body comes, or the transfer ends, the
-/// head was the answer; when another head comes, it was none, and nobody hears of it. A coordinator is told one head
-/// for a lease.
+/// head was the answer; when another head comes, it was none, and nobody hears of it but the store's cookie jar: a
+/// server may set cookies with whatever it says (RFC 6265bis §3). A coordinator is told one head for a lease.
 extension Transfer {
     /// Most heads held back in one attempt. NTLM has two legs and may begin anew once, Negotiate has few.
     private static var mostHeldHeads: Int { 8 }
@@ -26,6 +26,8 @@ extension Transfer {
         default:
             return false
         }
+        // When it turns out to be the answer they are stored once more, which changes nothing.
+        if facts.hasSetCookie { storeCookies(of: head) }
         heldHeads += 1
         heldHead = head
         heldFacts = facts
@@ -33,15 +35,16 @@ extension Transfer {
     }
 
     /// Whether a head refuses a question that libcurl asked by itself. Then it is not the answer, and nobody hears of
-    /// it: the request goes out once more on another connection, unasked. Nothing was done, so its method does not
-    /// matter.
+    /// it, but for its cookies: the request goes out once more on another connection, unasked. Nothing was done, so its
+    /// method does not matter.
     ///
     /// libcurl 7.88 does that, too, but not where the 417 closes its connection.
     ///
     /// - Source: RFC 9110 §10.1.1, §15.5.18.
-    func goesOutUnasked(behind head: ResponseHead) -> Bool {
+    func goesOutUnasked(behind head: ResponseHead, _ facts: HeadFacts) -> Bool {
         guard head.status == 417, self.head == nil, asksByItself, hasUnsentBody, connection?.isHTTP2 != true
         else { return false }
+        if facts.hasSetCookie { storeCookies(of: head) }
         goesUnasked = true
         wantsFreshConnection = true
         return true

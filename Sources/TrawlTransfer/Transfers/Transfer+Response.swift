@@ -80,7 +80,12 @@ extension Transfer {
         if isOfProxy(head) { return }
         // The coordinator does not see this head when what is stored answers in its place.
         if exchange != nil { serverFields = head.fields }
-        guard facts.hasSetCookie, lease.options.contains(.storesCookies), let terms = profile.profile.state,
+        if facts.hasSetCookie { storeCookies(of: head) }
+    }
+
+    /// Hands over the cookies of a final head when the worker stores them; the lease's end waits for that.
+    func storeCookies(of head: ResponseHead) {
+        guard !isOfProxy(head), lease.options.contains(.storesCookies), let terms = profile.profile.state,
             let keeper = loop.stateKeeper,
             let change = keeper.received(
                 head, of: lease, terms, at: WallClock.time(), leases: loop.activeCount)

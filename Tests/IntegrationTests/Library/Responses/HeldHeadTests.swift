@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Trawl
 
@@ -73,6 +74,38 @@ struct HeldHeadTests {
             let long = try await coordinator.send(Request(.put, origin.url("/long"), body: body))
             #expect(long.status == 417 && long.bodyText == text)
             #expect(origin.seen("/long").map { $0.fields["expect"] } == ["100-continue", nil])
+        }
+    }
+
+    @Test("what a response sets that is no answer is kept: a challenge within NTLM's exchange, and a 417")
+    func cookies() async throws {
+        // A challenge as short as it can be: no target, no flags but text in UTF-16.
+        var message = Array("NTLMSSP".utf8) + [0, 2, 0, 0, 0]
+        message += [0, 0, 0, 0, 32, 0, 0, 0]
+        message += [1, 0x82, 0, 0] + Array("12345678".utf8)
+        let challenge = "NTLM " + Data(message).base64EncodedString()
+        try await withScene { seen in
+            let said = seen.fields["authorization"] ?? ""
+            return switch seen.target {
+            case "/login" where said.isEmpty: ScriptedOrigin.Answer(401, "who", [("WWW-Authenticate", "NTLM")])
+            // Its first message.
+            case "/login" where said.hasPrefix("NTLM TlRMTVNTUAAB"):
+                ScriptedOrigin.Answer(401, "who", [("WWW-Authenticate", challenge), ("Set-Cookie", "a=1; Path=/")])
+            case "/upload" where seen.fields["expect"] != nil:
+                ScriptedOrigin.Answer(417, "not like this", [("Set-Cookie", "b=2; Path=/")])
+            default: ScriptedOrigin.Answer(200, "taken")
+            }
+        } _: { scene, coordinator in
+            var request = Request(scene.origin.url("/login"))
+            request.options.authentication.credential = Credential(user: "ann", password: "secret", domain: "DOM")
+            request.options.authentication.schemes = .ntlm
+            let login = try await coordinator.send(request)
+            let messages = scene.origin.seen("/login").compactMap { $0.fields["authorization"] }
+            #expect(login.status == 200 && messages.count == 2)
+            let body = Request.Body.bytes(ReferenceBytes.bytes(2 << 20))
+            let upload = try await coordinator.send(Request(.put, scene.origin.url("/upload"), body: body))
+            #expect(upload.status == 200 && scene.origin.seen("/upload").count == 2)
+            #expect(try coordinator.cookies.cookies().map(\.name) == ["a", "b"])
         }
     }
 }
