@@ -23,7 +23,7 @@ context.load_cert_chain(certificate, key)
 context.set_alpn_protocols(["h2"])
 
 # RFC 9113 §4.1 and §6.
-DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION = 0, 1, 3, 4, 7, 9
 ACK, END_STREAM, END_HEADERS = 1, 1, 4
 INTERNAL_ERROR, REFUSED_STREAM = 2, 7
 # Of the static table, RFC 7541 appendix A.
@@ -130,7 +130,8 @@ def serve(plain, number):
             read(client, int.from_bytes(head[:3], "big"))
             if kind == SETTINGS and not flags & ACK:
                 client.sendall(frame(SETTINGS, ACK, 0))
-            if kind != HEADERS:
+            # A long head goes on in other frames.
+            if kind not in (HEADERS, CONTINUATION) or not flags & END_HEADERS:
                 continue
             if number == 0 and end in ("held", "hinted"):
                 hold(client, stream)

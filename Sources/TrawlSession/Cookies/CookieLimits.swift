@@ -8,19 +8,23 @@ package struct CookieLimits: Sendable, Hashable {
     /// at all.
     package var perDomain: Int
     /// Bytes of the records of one domain's cookies, which are looked at for each request to it, whatever of them is
-    /// sent: by default four times what one field can have. A tenth goes likewise.
+    /// sent: by default more than four times what one field can have. A tenth goes likewise.
     package var bytesPerDomain: Int
     /// Cookies in all. For the same reason a tenth more may be there for a while.
     package var total: Int
     /// When there are too many in all, domains with more than this lose theirs first.
     package var crowded: Int
     /// Bytes of one `Cookie` field; cookies beyond are left out, those with the shortest paths first.
+    ///
+    /// By default 56 KiB: nghttp2, by which libcurl speaks HTTP/2, sends no more than 64 KiB of names and values in a
+    /// head, and fails the request (`nghttp2_option_set_max_send_header_block_length`). The rest is for the URL and the
+    /// other fields. A host whose cookies came to fill all of it could not be asked for anything until they end.
     package var fieldLength: Int
 
     /// Limits, each at least 1.
     package init(
         perDomain: Int = 180, bytesPerDomain: Int = 262_144, total: Int = 3000, crowded: Int = 50,
-        fieldLength: Int = 65_536
+        fieldLength: Int = 57_344
     ) {
         self.perDomain = max(1, perDomain)
         self.bytesPerDomain = max(1, bytesPerDomain)

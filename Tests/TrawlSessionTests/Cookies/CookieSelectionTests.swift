@@ -66,6 +66,16 @@ struct CookieSelectionTests {
         #expect(exact.field(for: "http://x.org/") == "a=1234")
     }
 
+    @Test("by default 8 KiB of what HTTP/2 can send in a head are left for what else is in it")
+    func defaultLimit() {
+        #expect(CookieLimits().fieldLength + 8192 == 65_536)
+        var jar = CookieJar()
+        let value = String(repeating: "v", count: 1000)
+        for number in 100..<180 { jar.receive("\(number)=\(value)", from: "http://x.org/") }
+        // Each has 1,006 bytes with what parts it from the next.
+        #expect(jar.field(for: "http://x.org/")?.utf8.count == 57 * 1006 - 2)
+    }
+
     @Test("the limit is for stored cookies alone")
     func manualBeyondLimit() throws {
         var jar = CookieJar(limits: CookieLimits(fieldLength: 10))
