@@ -11,7 +11,8 @@ struct CookiesSetCommand: CookiesSubcommand {
         abstract: "Store a cookie as if a server had set it.",
         discussion: """
             The line is what a server would say in Set-Cookie: 'name=value; Path=/; Max-Age=86400; Secure'. Without a \
-            time the cookie is kept until it is removed.
+            time the cookie is kept until it is removed. One that comes from an http URL does not take the place of a \
+            secure one, nor hide it: then the exit status is 1.
 
             Others on this machine see the arguments of a process for the moment until it has begun: what nobody must see \
             is better read with '-'.
@@ -30,30 +31,33 @@ struct CookiesSetCommand: CookiesSubcommand {
     func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {
         let target = try WebURL.target(url)
         let bytes = line == "-" ? try StandardStreams.readAll("-", limit: 1 << 24) : Array(line.utf8)
-        var records: [CookieRecord] = []
+        var cookies: [ReceivedCookie] = []
         for part in bytes.split(separator: 0x0A) {
             let line = part.last == 0x0D ? part.dropLast() : part
-            records.append(try record(of: Array(line), from: target, at: jar.now))
+            cookies.append(try cookie(of: Array(line), from: target, at: jar.now))
         }
-        if records.isEmpty {
+        if cookies.isEmpty {
             throw CommandError("the cookie is not taken: there is no line", status: ExitStatus.someFailed)
         }
-        try jar.with(()) { (stored) throws(StoreError) in try stored.set(records, at: jar.now) }
+        let refused = try jar.with(0) { (stored) throws(StoreError) in try stored.receive(cookies, at: jar.now) }
+        if refused > 0 {
+            let what = cookies.count == 1 ? "the cookie is" : "\(refused) of \(cookies.count) cookies are"
+            throw CommandError("\(what) not taken: \(CookieRefusal.hidesSecure.text)", status: ExitStatus.someFailed)
+        }
         return ExitStatus.success
     }
 
-    private func record(
+    private func cookie(
         of line: [UInt8], from target: TargetURI, at now: WallTime
-    ) throws(CommandError) -> CookieRecord {
+    ) throws(CommandError) -> ReceivedCookie {
         do throws(CookieRefusal) {
             return try CookieTarget.with(target) { (target) throws(CookieRefusal) in
-                try line.span.withUnsafeBytes { (line) throws(CookieRefusal) -> CookieRecord in
+                try line.span.withUnsafeBytes { (line) throws(CookieRefusal) -> ReceivedCookie in
                     // As it stands in a head, too.
                     let line = FieldSyntax.trimmed(line)
                     return try CookieRules.receive(
                         SetCookie.value(ofLine: line) ?? line, from: target,
-                        under: CookieConditions(suffixes: CookiesAtHand.suffixes), at: now
-                    ).record
+                        under: CookieConditions(suffixes: CookiesAtHand.suffixes), at: now)
                 }
             }
         } catch {

@@ -54,7 +54,19 @@ package struct StoredCookies: Sendable {
         }
     }
 
-    /// As above, together with other changes on the store thread, for which the calling one waits.
+    /// Stores cookies as if a server had sent them with one response, on the calling thread: those that would hide a secure
+    /// one are left out (RFC 6265bis §5.7).
+    ///
+    /// - Returns: How many these are.
+    package func receive(_ cookies: [ReceivedCookie], at now: WallTime) throws(StoreError) -> Int {
+        try state.perform(.cookies) { (transaction) throws(StoreError) -> Int in
+            let changes = try CookieTable.store(cookies, jar: jar, at: now, in: transaction, state: state)
+            return changes.count { $0 == nil }
+        }
+    }
+
+    /// Stores cookies of the program's own, together with other changes on the store thread, for which the calling one
+    /// waits.
     package func setInGroup(_ cookies: [CookieRecord], at now: WallTime) throws(StoreError) {
         try Self.change(state) { (transaction) throws(StoreError) in
             try set(cookies[...], at: now, in: transaction)

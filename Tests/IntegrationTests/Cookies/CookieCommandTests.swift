@@ -139,6 +139,20 @@ struct CookieCommandTests {
         #expect(try get("/") == "none\n")
     }
 
+    @Test("set from http leaves a secure cookie alone, and says so (RFC 6265bis §5.7)")
+    func sparesSecure() throws {
+        defer { origin.stop() }
+        #expect(try cookies("set", "https://x.example.org/", "a=1; Secure").status == 0)
+        let one = try cookies("set", "http://x.example.org/", "a=2")
+        #expect(one.status == 1 && one.errors.contains("it would hide a secure cookie"), "\(one.errors)")
+        let some = try cookies("set", "http://x.example.org/", "-", input: "a=3\nb=4\n")
+        #expect(some.status == 1 && some.errors.contains("1 of 2 cookies are not taken"), "\(some.errors)")
+        let text = try cookies("ls").text
+        #expect(text.contains("a=1") && text.contains("b=4"), "\(text)")
+        #expect(try cookies("set", "https://x.example.org/", "a=5").status == 0)
+        #expect(try cookies("ls").text.contains("a=5"))
+    }
+
     @Test(
         "listed and removed by the name they were set under",
         arguments: [("http://bücher.example/", "bücher.example"), ("http://[::1]/", "::1")])

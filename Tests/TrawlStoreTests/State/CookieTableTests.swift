@@ -87,6 +87,19 @@ struct CookieTableTests {
         }
     }
 
+    @Test("one that is set as if a server had is held against secure ones, and one of the program's own is not")
+    func setByHand() throws {
+        try withState { state in
+            try state.set("a=secret; Secure", from: "https://x.org/")
+            let stored = StoredCookies(state, jar: "")
+            let cookies = try ["a=1", "b=2"].map { try #require(receive($0, from: "http://x.org/")) }
+            try #expect(stored.receive(cookies, at: noon) == 1)
+            #expect(state.field(for: "https://x.org/") == "a=secret; b=2")
+            try stored.set(cookies.map(\.record), at: noon)
+            #expect(state.field(for: "https://x.org/") == "a=1; b=2")
+        }
+    }
+
     @Test("a secure cookie that somebody else stores is spared by who has looked for such before")
     func sparesSecureOfOthers() throws {
         try withState { state in
