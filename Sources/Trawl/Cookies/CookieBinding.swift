@@ -116,20 +116,22 @@ final class CookieBinding: Sendable {
 
     /// What goes along with a request.
     ///
-    /// - Parameter manual: Cookies that go first; stored ones of their names are left out.
-    func selection(for target: TargetURI, manual: [ManualCookie]) -> Selection {
+    /// - Parameters:
+    ///   - way: How the request gets there; nil before that is settled, and when no proxy has to do with it.
+    ///   - manual: Cookies that go first; stored ones of their names are left out.
+    func selection(for target: TargetURI, by way: HopWay?, manual: [ManualCookie]) -> Selection {
         switch source {
         case .none: return Selection(field: Self.field(of: manual), changes: 0)
         case .memory(let jar):
             // Asked first, here and below: what changes meanwhile is seen the next time.
             let changes = jar.changes
             let (field, until) = jar.selected(
-                for: target, trustsLoopback: trustsLoopback(target), manual: manual, at: WallClock.time())
+                for: target, trustsLoopback: trustsLoopback(target, by: way), manual: manual, at: WallClock.time())
             return Selection(field: field, changes: changes, until: until)
         case .store(let state, let name):
             guard let store = state.store() else { return Selection(field: Self.field(of: manual)) }
             let changes = store.changes(of: .cookies)
-            let (found, until) = remembered(for: target, in: store, at: changes, name, manual)
+            let (found, until) = remembered(for: target, by: way, in: store, at: changes, name, manual)
             return Selection(field: found ?? Self.field(of: manual), changes: changes, until: until)
         }
     }
@@ -143,27 +145,35 @@ final class CookieBinding: Sendable {
     ///
     /// - Parameter changes: The jar's count; nil when that cannot be known, and then nothing said lately counts.
     private func remembered(
-        for target: TargetURI, in store: StateStore, at changes: UInt64?, _ jar: String, _ manual: [ManualCookie]
+        for target: TargetURI, by way: HopWay?, in store: StateStore, at changes: UInt64?, _ jar: String,
+        _ manual: [ManualCookie]
     ) -> (field: [UInt8]?, until: WallTime?) {
         if let changes, changes == 0 || isEmpty(at: changes) { return (nil, nil) }
         let now = WallClock.time()
-        if let changes, manual.isEmpty, let known = fields.entry(for: target.origin, at: changes, now) {
+        // What is trusted may be another thing on another way.
+        let isForAllWays = way == nil || !CookieTarget.isLoopback(target.origin.host)
+        if let changes, manual.isEmpty, isForAllWays, let known = fields.entry(for: target.origin, at: changes, now) {
             return (known.field, known.until)
         }
-        return stored(for: target, in: store, at: changes, jar, manual, now)
+        let trusts = trustsLoopback(target, by: way)
+        let (field, until, isForAllPaths) = stored(for: target, trusts, in: store, at: changes, jar, manual, now)
+        if isForAllPaths, isForAllWays, manual.isEmpty, let changes {
+            fields.keep(field, for: target.origin, at: changes, now, steadyUntil: until)
+        }
+        return (field, until)
     }
 
     private func stored(
-        for target: TargetURI, in store: StateStore, at changes: UInt64?, _ jar: String, _ manual: [ManualCookie],
-        _ now: WallTime
-    ) -> (field: [UInt8]?, until: WallTime?) {
+        for target: TargetURI, _ trustsLoopback: Bool, in store: StateStore, at changes: UInt64?, _ jar: String,
+        _ manual: [ManualCookie], _ now: WallTime
+    ) -> (field: [UInt8]?, until: WallTime?, isForAllPaths: Bool) {
         var stale: [CookieRecord] = []
         var isEmpty = false
         var isForAllPaths = false
         var steadyUntil: WallTime?
         let found = try? store.read(.cookies) { (snapshot) throws(StoreError) -> [UInt8]? in
             try CookieTarget.with(
-                target, trustsLoopback: trustsLoopback(target)
+                target, trustsLoopback: trustsLoopback
             ) { (target) throws(StoreError) -> [UInt8]? in
                 var selection = CookieSelection(for: target, at: now)
                 try CookieTable.offer(to: &selection, for: target, jar: jar, snapshot)
@@ -184,9 +194,6 @@ final class CookieBinding: Sendable {
         if isEmpty, let changes, store.changes(of: .cookies) == changes {
             knownEmpty.withLock { $0 = (changes, MonotonicClock.now().advanced(by: .seconds(1))) }
         }
-        if isForAllPaths, manual.isEmpty, let changes {
-            fields.keep(found ?? nil, for: target.origin, at: changes, now, steadyUntil: steadyUntil)
-        }
         if !stale.isEmpty {
             let cookies = stale
             store.submit(.cookies, .soon) { (transaction) throws(StoreError) in
@@ -194,7 +201,7 @@ final class CookieBinding: Sendable {
             } completion: { _ in
             }
         }
-        return (found ?? nil, steadyUntil)
+        return (found ?? nil, steadyUntil, isForAllPaths)
     }
 
     private func isEmpty(at changes: UInt64) -> Bool {
@@ -227,24 +234,28 @@ final class CookieBinding: Sendable {
     }
 
     /// Takes the cookies of a response's fields when the jar is in memory.
-    func receive(_ fields: FieldLines, from target: TargetURI) {
+    ///
+    /// - Parameter way: How its request got there; nil when no proxy had to do with it.
+    func receive(_ fields: FieldLines, from target: TargetURI, by way: HopWay?) {
         switch source {
         case .none: break
         case .memory(let jar):
             guard fields.contains("Set-Cookie") else { return }
             jar.receive(
-                fields, from: target, trustsLoopback: trustsLoopback(target), under: conditions, at: WallClock.time())
+                fields, from: target, trustsLoopback: trustsLoopback(target, by: way), under: conditions,
+                at: WallClock.time())
         case .store(let state, _):
             // No worker was told to store them.
             if !state.mayStoreCookies, fields.contains("Set-Cookie"), accepts(target) { noteLoss() }
         }
     }
 
-    /// Whether the connection to a loopback address is one: there is no proxy. What a script will say is not known yet,
-    /// and taken for one.
-    private func trustsLoopback(_ target: TargetURI) -> Bool {
-        proxies.isDirect
-            || CookieTarget.isLoopback(target.origin.host) && proxies.choice(for: target.origin) == .direct
+    /// Whether the connection to a loopback address is one: there is no proxy, as the worker sees it that has the lease.
+    /// Until it is known what a script says, that is taken for a proxy.
+    func trustsLoopback(_ target: TargetURI, by way: HopWay?) -> Bool {
+        if proxies.isDirect { return true }
+        guard CookieTarget.isLoopback(target.origin.host) else { return false }
+        return way.map { $0.proxy == nil } ?? (proxies.choice(for: target.origin) == .direct)
     }
 }
 

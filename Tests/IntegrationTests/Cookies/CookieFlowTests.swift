@@ -81,6 +81,39 @@ struct CookieFlowTests {
         }
     }
 
+    @Test(
+        "a secure cookie of this machine comes back to it where a script says that there is no proxy, and goes to none")
+    func scripts() async throws {
+        let proxy = try ChallengingProxy { ChallengingProxy.lets($0) }
+        defer { proxy.stop() }
+        try await withScene(answering: Self.answer) { scene, coordinator in
+            let direct = ["DIRECT", "PROXY 127.0.0.1:\(ClosedPort.number); DIRECT"]
+            for (number, ways) in (direct + ["PROXY \(proxy.place)"]).enumerated() {
+                let script = "function FindProxyForURL() { return '\(ways)'; }"
+                try scene.directory.put("\(number).pac", Array(script.utf8))
+            }
+            func get(_ target: String, by script: Int, _ jar: RequestOptions.Cookies.Jar) async throws -> String {
+                try await coordinator.get(scene.origin.url(target)) {
+                    $0.proxy = ProxyPolicy(script: scene.directory.file("\(script).pac"))
+                    $0.cookies.jar = jar
+                }.bodyText
+            }
+            for script in direct.indices {
+                for jar in [RequestOptions.Cookies.Jar.named("\(script)"), .memory("\(script)")] {
+                    _ = try await get("/?a=1%3bSecure", by: script, jar)
+                    for _ in 0..<2 {
+                        let sent = try await get("/", by: script, jar)
+                        #expect(sent == "a=1", "\(jar)")
+                    }
+                    let answer = try await get("/", by: direct.count, jar)
+                    #expect(answer == "there")
+                }
+            }
+            let told = proxy.seen().map { $0.fields["cookie"] }
+            #expect(told.count == 4 && told.allSatisfy { $0 == nil }, "\(told)")
+        }
+    }
+
     @Test("SameSite=None without Secure is not stored, in the store or in memory", arguments: Engine.allCases)
     func sameSiteNone(engine: Engine) async throws {
         try await withScene(engine, answering: Self.answer) { scene, coordinator in

@@ -154,6 +154,8 @@ final class RunningFetch: @unchecked Sendable {
         var sharesCookies = false
         /// Whether `sent` is settled for this hop.
         var isSettled = false
+        /// Whether its way to a loopback address counted as secure then.
+        var settledTrust = true
         /// Whether the request's own URL goes by `https`, although it was planned by `http`.
         var isHomeSecured = false
         /// The count of the jar's changes when it was settled, and until when that is right by the cookies' own times.

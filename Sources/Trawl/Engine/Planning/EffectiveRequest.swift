@@ -13,6 +13,8 @@ struct EffectiveRequest {
     /// What it does with cookies; nil for nothing.
     private let cookies: CookieBinding?
     private let target: TargetURI
+    /// How it gets there, as far as that is settled.
+    private let way: HopWay?
     private let asked: FieldLines
     /// Whether cookies by hand go along.
     private let sendsManual: Bool
@@ -23,6 +25,7 @@ struct EffectiveRequest {
     init(_ plan: FetchPlan) {
         cookies = Self.cookies(plan.terms, plan.method)
         target = plan.target
+        way = nil
         asked = plan.fields
         sendsManual = true
         credentials = nil
@@ -32,6 +35,7 @@ struct EffectiveRequest {
     init(_ fetch: RunningFetch) {
         cookies = Self.cookies(fetch.plan.terms, fetch.engine.method)
         target = fetch.engine.target
+        way = fetch.engine.way
         asked = fetch.engine.fields
         sendsManual = fetch.sendsManualCookies
         credentials = fetch.engine.authentication?.server?.value
@@ -84,7 +88,7 @@ struct EffectiveRequest {
             guard let lines = cookieLines else { return Settled(fields: asked, changes: cookies.changes) }
             manual = lines + manual
         }
-        let selection = cookies.selection(for: target, manual: manual)
+        let selection = cookies.selection(for: target, by: way, manual: manual)
         var settled = Settled(
             fields: asked, changes: selection.changes, until: selection.until ?? Settled.unlimited)
         guard let field = selection.field else { return settled }
@@ -117,6 +121,7 @@ struct EffectiveRequest {
 extension Supervisor {
     /// Settles what goes on the wire for the next hop of a fetch.
     func settleRequest(of fetch: RunningFetch) {
+        fetch.engine.settledTrust = trustsLoopback(fetch)
         if goesOutAsAsked(fetch) {
             fetch.engine.sent = fetch.engine.fields
             fetch.engine.settledChanges = 0
@@ -142,13 +147,19 @@ extension Supervisor {
         return cookies.manual.isEmpty && cookies.changes == 0 && !fetch.engine.fields.contains("Cookie")
     }
 
+    /// Whether a hop to this machine itself counts as secure by what is known of its way.
+    private func trustsLoopback(_ fetch: RunningFetch) -> Bool {
+        fetch.plan.terms.cookies?.trustsLoopback(fetch.engine.target, by: fetch.engine.way) ?? true
+    }
+
     /// Settles it before a hop is leased unless that is done; and once more when cookies changed or ended while the hop
-    /// waited for its turn, so that it sees those of fetches that ended in that time, and none that is over.
+    /// waited for its turn, so that it sees those of fetches that ended in that time, and none that is over; or when the
+    /// way it goes has turned out to be secure, or not to be.
     func settleRequestAgain(of fetch: RunningFetch) {
         if fetch.engine.isSettled {
             guard let cookies = fetch.plan.terms.cookies else { return }
             if let changes = cookies.changes, changes == fetch.engine.settledChanges,
-                WallClock.time() < fetch.engine.settledUntil
+                WallClock.time() < fetch.engine.settledUntil, fetch.engine.settledTrust == trustsLoopback(fetch)
             {
                 return
             }

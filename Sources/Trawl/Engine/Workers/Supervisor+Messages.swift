@@ -342,13 +342,15 @@ extension Supervisor {
         // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
         if let head, case .network = end.cache.source, !end.isProxyFailure {
             planner.note(head.fields, from: fetch.engine.target, fetch.engine.terms)
-            if !isOfProxy(head, fetch) { fetch.plan.terms.cookies?.receive(head.fields, from: fetch.engine.target) }
+            if !isOfProxy(head, fetch) {
+                fetch.plan.terms.cookies?.receive(head.fields, from: fetch.engine.target, by: fetch.engine.way)
+            }
         }
         // The head is a stored one then; what that one says was taken when it came.
         let fields = end.cache.serverFields
         if !fields.isEmpty {
             planner.note(fields, from: fetch.engine.target, fetch.engine.terms)
-            fetch.plan.terms.cookies?.receive(fields, from: fetch.engine.target)
+            fetch.plan.terms.cookies?.receive(fields, from: fetch.engine.target, by: fetch.engine.way)
         }
         if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
         if case .driver = fetch.reply, driving?.readsMetrics != true { return }
