@@ -231,6 +231,43 @@ struct StoringTests {
     }
 
     @Test(
+        "a part that only the close of its connection ended has the bytes that came, and no end, RFC 9112 §8",
+        arguments: [
+            ([], .http1_1, false), ([], .http1_0, false), ([("Transfer-Encoding", "identity")], .http1_1, false),
+            ([("Content-Length", "5")], .http1_1, true), ([("Transfer-Encoding", "Chunked")], .http1_1, true),
+            ([], .http2, true),
+        ] as [([(String, String)], HTTPVersion, Bool)])
+    func shortPart(framing: [(String, String)], version: HTTPVersion, isBelieved: Bool) throws {
+        let ranged = request([("Range", "bytes=0-9")])
+        func part(received: UInt64, _ validators: [(String, String)]) -> StoredResponse? {
+            let lines = [
+                ("Cache-Control", "max-age=60"), ("Content-Range", "bytes 0-9/10"), ("Content-Digest", "all"),
+            ]
+            var message = head(lines + validators + framing, status: 206)
+            message.version = version
+            let decision = rules.storing(
+                ranged, message, requestTime: noon, responseTime: noon, resolving: { target($0) })
+            guard case .store(let storing) = decision else { return nil }
+            return rules.finished(storing, received: received, isComplete: true)
+        }
+        let tag = [("ETag", "\"v1\"")]
+        let short = try #require(part(received: 5, tag))
+        #expect(short.facts.body == BodyExtent.part(first: 0, length: 5, total: 10, reachesEnd: isBelieved))
+        #expect(short.head.fields.contains("Content-Digest") == isBelieved)
+        for (range, served, isInside) in [
+            ("1-3", "cache 1..<4", true), ("3-", "cache 3..<5", false), ("-2", "cache 3..<5", false),
+            ("3-7", "cache 3..<5", false),
+        ] {
+            let isServed = isInside || isBelieved
+            let outcome = word(lookUp(request([("Range", "bytes=\(range)")]), short, at: noon))
+            #expect(outcome == (isServed ? served : "forward range"), "\(range)")
+        }
+        // What broke off is kept where the rest can be asked for.
+        #expect((part(received: 5, []) != nil) == isBelieved)
+        #expect(part(received: 10, [])?.facts.body == .complete(length: 10))
+    }
+
+    @Test(
         "a part that answers the caller's own If-Range may lack the fields that say what it is, RFC 9110 §15.3.7",
         arguments: ["\"a\"", "\"b\"", date(-100)])
     func partOfCondition(condition: String) throws {

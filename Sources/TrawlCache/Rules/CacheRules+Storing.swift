@@ -71,7 +71,7 @@ extension CacheRules {
                 response: StoredResponse(
                     key: request.key, head: stored, selecting: selecting, facts: facts,
                     secondsToCache: secondsToCache),
-                contentRange: contentRange, announced: head.contentLength))
+                contentRange: contentRange, announced: head.contentLength, isDelimited: head.isDelimited))
     }
 
     /// The stored response once the body has ended, or nil when it is of no use.
@@ -81,6 +81,10 @@ extension CacheRules {
     package func finished(
         _ storing: Storing, received: UInt64, isComplete: Bool, metadata: [UInt8] = []
     ) -> StoredResponse? {
+        // RFC 9112 §8: a connection that broke looks like one that was closed. Where nothing else ends the message, the
+        // range says what is missing.
+        let isShort = !storing.isDelimited && storing.contentRange.map { received < $0.length } ?? false
+        let isComplete = isComplete && !isShort
         var response = storing.response
         response.metadata = metadata
         if !isComplete { response.head.fields.removeContentDigests() }
@@ -190,6 +194,23 @@ extension CacheRules {
             lifetime: lifetime, staleWhileRevalidate: (control.staleWhileRevalidate.number ?? 0) * 1000,
             staleIfError: (control.staleIfError.number ?? 0) * 1000,
             credentials: request.credentials ?? SecretTag(high: 0, low: 0), body: body)
+    }
+}
+
+extension ResponseHead {
+    /// Whether the message itself says where its content ends: by a length, by the last chunk, or by the end of a stream.
+    ///
+    /// - Source: RFC 9112 §6.3; RFC 9113 §8.1.
+    fileprivate var isDelimited: Bool {
+        if version == .http2 || contentLength != nil { return true }
+        var isChunked = false
+        fields.forEach { name, value in
+            guard KnownField(name) == .transferEncoding else { return }
+            value.forEachMember { coding in
+                if coding.isToken("chunked") { isChunked = true }
+            }
+        }
+        return isChunked
     }
 }
 

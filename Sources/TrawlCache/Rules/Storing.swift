@@ -8,6 +8,8 @@ package struct Storing: Sendable, Hashable {
     var contentRange: ContentRange?
     /// The announced length of the body.
     var announced: UInt64?
+    /// Whether the message says where its content ends, and leaves that to no close of the connection.
+    var isDelimited: Bool
 
     /// What it will be found by.
     package var key: CacheKey { response.key }

@@ -137,6 +137,28 @@ struct CachePartTests {
         }
     }
 
+    @Test(
+        "a part that the close of its connection cut short answers for no byte but those that came",
+        arguments: Engine.allCases)
+    func closedEarly(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"v1\"")]
+            guard request.number == 1 else { return Self.part(request, fields) }
+            var answer = ScriptedOrigin.Answer(206, "01234", fields + [("Content-Range", "bytes 0-9/10")])
+            answer.framing = .close
+            return answer
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            for (range, outcome) in [
+                ("0-9", "network 206 01234"), ("1-3", "cache 206 123"), ("3-6", "network 206 3456"),
+                ("0-6", "cache 206 0123456"), ("5-9", "network 206 56789"), ("0-9", "cache 206 0123456789"),
+            ] {
+                let response = try await coordinator.get(url, fields: ["Range": "bytes=\(range)"])
+                #expect(summary(response) == outcome, "\(range)")
+            }
+        }
+    }
+
     @Test("a part that is stale and has no validator gives way to the newer one", arguments: Engine.allCases)
     func newerPart(engine: Engine) async throws {
         try await withScene(engine) { request in
