@@ -140,6 +140,7 @@ struct CombiningTests {
         #expect(conclusion([("Content-Range", "bytes 6-9/10"), ("ETag", "\"v1\"")], 206) == .repeatPlain)
         #expect(conclusion([("ETag", "\"v1\"")], 206) == .repeatPlain)
         #expect(conclusion([], 416) == .repeatPlain)
+        #expect(conclusion([("ETag", "\"v1\"")], 304) == .repeatPlain)
         #expect(conclusion([], 200) == .replace)
     }
 

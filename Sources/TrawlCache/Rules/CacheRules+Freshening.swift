@@ -48,7 +48,9 @@ extension CacheRules {
             guard let fresh = updated(stored, request, head, times) else { return .repeatPlain }
             return validated(stored, as: fresh, request, by: head, responseTime)
         case .complete:
-            guard head.status == 206 else { return head.status == 416 ? .repeatPlain : .replace }
+            // Both are about fields of ours: nobody who waits has sent a condition (RFC 9110 §15.4.5).
+            if head.status == 416 || head.status == 304 { return .repeatPlain }
+            guard head.status == 206 else { return .replace }
             // The answer's bytes are delivered behind the stored ones as they come, so they must begin there.
             guard let range = ContentRange(head.fields), range.range.lowerBound == stored.facts.body.range.upperBound,
                 let part = partResponse(request, stored, head, range, (requestTime, responseTime)),

@@ -9,6 +9,7 @@ struct CachePartTests {
     /// What the origin says to the request for the rest.
     struct Rest: CustomTestStringConvertible, Sendable {
         var name: String
+        var status = 206
         var range: String
         var bytes: Range<Int>
         var validators: [(String, String)] = [("ETag", "\"v1\"")]
@@ -25,6 +26,9 @@ struct CachePartTests {
         Rest(
             name: "to the close", range: "5-9/10", bytes: 5..<10, framing: .close, outcome: "revalidated 200 0123456789"
         ),
+        Rest(
+            name: "not modified, which nobody asked", status: 304, range: "5-9/10", bytes: 5..<5,
+            outcome: "network 200 0123456789"),
         Rest(name: "from an earlier place", range: "4-9/10", bytes: 4..<10, outcome: "network 200 0123456789"),
         Rest(name: "from the start", range: "0-9/10", bytes: 0..<10, outcome: "network 200 0123456789"),
         Rest(name: "short of the end", range: "5-8/10", bytes: 5..<9, outcome: "network 200 0123456789"),
@@ -55,7 +59,8 @@ struct CachePartTests {
                 return answer
             }
             var answer = ScriptedOrigin.Answer(
-                206, "", [("Content-Range", "bytes \(rest.range)"), ("Cache-Control", "max-age=60")] + rest.validators)
+                rest.status, "",
+                [("Content-Range", "bytes \(rest.range)"), ("Cache-Control", "max-age=60")] + rest.validators)
             answer.body = Array(Self.whole[rest.bytes])
             answer.framing = rest.framing
             return answer
