@@ -53,12 +53,16 @@ struct FresheningTests {
     }
 
     @Test(
-        "a tag that the stored response has not got leaves the choice to its date, where that is a strong validator",
+        "a tag that the stored response has not got leaves the choice to its date, which beside a strong tag must be strong",
         arguments: [
             ([("ETag", "\"v1\""), ("Last-Modified", date(-100))], true, "revalidated"),
             ([("ETag", "\"v1\""), ("Last-Modified", date(-100))], false, "repeat"),
             ([("ETag", "\"v1\""), ("Last-Modified", date(-99))], true, "repeat"),
             ([("ETag", "\"v1\"")], true, "repeat"),
+            ([("ETag", "W/\"v1\""), ("Last-Modified", date(-100))], true, "revalidated"),
+            ([("ETag", "W/\"v1\""), ("Last-Modified", date(-100))], false, "revalidated"),
+            ([("ETag", "W/\"v1\""), ("Last-Modified", date(-99))], false, "repeat"),
+            ([("ETag", "W/\"v1\"")], false, "repeat"),
             ([("ETag", ""), ("Last-Modified", date(-100))], true, "revalidated"),
         ] as [([(String, String)], Bool, String)])
     func newTag(answer: [(String, String)], isStrong: Bool, expected: String) throws {

@@ -117,11 +117,13 @@ extension CacheRules {
     private func isSelected(
         _ stored: StoredResponse, by head: ResponseHead, _ request: CacheRequest, _ now: WallTime
     ) -> Bool {
-        let hasTag = head.fields.withTag { $0 != nil }
+        let tag = ResponseReading(head.fields, now: now).tag
+        let hasTag = tag != .none
         if hasTag, !stored.facts.flags.isDisjoint(with: .tags) { return isSameTag(stored, head) }
         if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {
-            // Beside a tag that has nothing to be compared with only a strong date selects (RFC 9110 §8.8.2.2).
-            return stored.facts.flags.contains(hasTag ? .strongDate : .lastModified)
+            // Beside a strong tag that has nothing to be compared with only a strong date selects (RFC 9110 §8.8.2.2).
+            // Where all that came is weak, what is weak selects.
+            return stored.facts.flags.contains(tag == .strong ? .strongDate : .lastModified)
                 && modified == stored.facts.lastModified
         }
         // Without any validator the standard selects nothing here. But when the question named one stored response
