@@ -355,6 +355,27 @@ struct LookupTests {
     }
 
     @Test(
+        "old names of a coding are its names, and identity is none, RFC 9110 §8.4",
+        arguments: [
+            ("gzip", "x-gzip", true), ("X-GZip", "gzip", true), ("x-gzip", "X-Gzip", true),
+            ("compress", "x-compress", true), ("x-compress", "br, compress;q=0.5", true),
+            ("x-gzip", "gzip;q=0, *", false), ("gzip", "x-gzip;q=0, *", false), ("br", "x-br", false),
+            ("x-br", "br", false), ("gzip", "x-compress", false), ("gzip", nil, false),
+            ("identity", "br", true), ("Identity", nil, true), ("", nil, true), ("identity, x-gzip", "gzip", true),
+            ("gzip, identity", "br", false), ("identity, gzip", nil, false),
+        ] as [(String, String?, Bool)])
+    func codingNames(coding: String, accepted: String?, isServed: Bool) throws {
+        let response = try #require(
+            stored(
+                [("Cache-Control", "max-age=60"), ("Content-Encoding", coding)],
+                for: request([("Accept-Encoding", "gzip")])))
+        let lines = accepted.map { [("Accept-Encoding", $0)] } ?? []
+        for asked in [request(lines, decodesContent: false), request(lines + [("Range", "bytes=2-3")])] {
+            #expect((word(lookUp(asked, response, at: noon)) != "forward nothingStored") == isServed)
+        }
+    }
+
+    @Test(
         "a range of a coded response is for who takes its coding, RFC 9110 §12.5.3",
         arguments: [
             (nil, "forward nothingStored"), ("identity", "forward nothingStored"), ("gzip", "cache 2..<4"),

@@ -56,7 +56,7 @@ struct ResponseReading {
         case .etag:
             // An empty line is no tag (`withTag`).
             if tag == .none, !FieldSyntax.trimmed(value).isEmpty { tag = EntityTag.isWeak(value) ? .weak : .strong }
-        case .contentEncoding: isCoded = true
+        case .contentEncoding: value.forEachMember { if !$0.isIdentity { isCoded = true } }
         default: break
         }
     }

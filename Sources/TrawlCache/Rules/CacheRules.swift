@@ -96,7 +96,7 @@ package struct CacheRules: Sendable {
         stored.forEach { name, value in
             guard KnownField(name) == .contentEncoding else { return }
             value.forEachMember { coding in
-                if !accepts(coding, request.fields) { isAccepted = false }
+                if !coding.isIdentity, !accepts(coding.currentCoding, request.fields) { isAccepted = false }
             }
         }
         return isAccepted
@@ -111,10 +111,23 @@ package struct CacheRules: Sendable {
                 let end = member.firstIndex(of: .semicolon) ?? member.count
                 let token = FieldSyntax.trimmed(member.part(0, end))
                 let weight = FieldNormalisation.weight(FieldSyntax.trimmed(member.part(end + 1, member.count)))
-                if FieldSyntax.equalIgnoringCase(token, coding) { exact = weight != 0 }
+                if FieldSyntax.equalIgnoringCase(token.currentCoding, coding) { exact = weight != 0 }
                 if token.count == 1, token[0] == UInt8(ascii: "*") { any = weight != 0 }
             }
         }
         return exact ?? any ?? false
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the name of a content coding is that of none: RFC 9110 §8.4 keeps `identity` for `Accept-Encoding`, and
+    /// servers send it all the same.
+    var isIdentity: Bool { isToken("identity") }
+
+    /// The name of a content coding that is one today, for an old one of the same coding.
+    ///
+    /// - Source: RFC 9110 §8.4.1.1, §8.4.1.3.
+    fileprivate var currentCoding: UnsafeRawBufferPointer {
+        isToken("x-gzip") || isToken("x-compress") ? part(2, count) : self
     }
 }
