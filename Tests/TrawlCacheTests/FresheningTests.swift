@@ -343,6 +343,40 @@ struct FresheningTests {
         #expect(word == expected)
     }
 
+    @Test(
+        "a 304 to the condition of HEAD freshens what that names, and is handed on, RFC 9111 §4.3.4",
+        arguments: [
+            ([("If-None-Match", "\"v1\"")], [("ETag", "\"v1\"")], true),
+            ([("If-None-Match", "W/\"v1\"")], [("ETag", "W/\"v1\"")], true),
+            ([("If-None-Match", "\"v1\"")], [], true), ([("If-None-Match", "\"v1\"")], [("ETag", "\"v2\"")], false),
+            ([("If-None-Match", "\"v0\", \"v1\"")], [("ETag", "\"v1\"")], true),
+            ([("If-None-Match", "\"v0\", \"v1\"")], [("ETag", "\"v0\"")], false),
+            ([("If-None-Match", "\"v0\", \"v1\"")], [], false), ([("If-None-Match", "\"v0\"")], [], false),
+            ([("If-None-Match", "*")], [], false), ([("If-Modified-Since", date(-50))], [], false), ([], [], false),
+            ([("If-None-Match", "\"v1\""), ("Cache-Control", "no-store")], [("ETag", "\"v1\"")], false),
+            ([("If-None-Match", "\"v1\""), ("Cookie", "a=1")], [("ETag", "\"v1\"")], false),
+        ] as [([(String, String)], [(String, String)], Bool)])
+    func headCondition(condition: [(String, String)], answer: [(String, String)], isFreshened: Bool) throws {
+        let response = try #require(stored(base))
+        let asked = request(condition, method: .head)
+        guard case .send(let sending) = lookUp(asked, response, at: after(100)) else {
+            Issue.record("nothing was sent")
+            return
+        }
+        let answer = head(answer + [("Date", date(100)), ("Cache-Control", "max-age=500")], status: 304)
+        let conclusion = rules.conclude(
+            asked, sending, stored: response, answer, requestTime: after(100), responseTime: after(100))
+        #expect(word(conclusion) == "replace" && !rules.isObsolete(sending, after: 304))
+        let update = rules.updatedByHead(
+            asked, stored: response, answer, requestTime: after(100), responseTime: after(100))
+        guard case .freshened(let fresh) = update else {
+            #expect(update == .keep && !isFreshened)
+            return
+        }
+        #expect(isFreshened && fresh.facts.isFresh(at: after(599)) && !fresh.facts.isFresh(at: after(601)))
+        #expect(fresh.head.status == 200 && fresh.facts.body == response.facts.body)
+    }
+
     private func head(_ lines: [(String, String)], status: UInt16) -> ResponseHead {
         TrawlCacheTests.head(lines, status: status)
     }

@@ -34,7 +34,8 @@ extension CacheRules {
         }
         switch sending.purpose {
         case .forward:
-            return head.status == 304 ? .handOn : .replace
+            // To HEAD a 304 may say something of what is stored: `updatedByHead`.
+            return head.status == 304 && !request.isHead ? .handOn : .replace
         case .validate:
             let times = (request: requestTime, response: responseTime)
             if isRepeated(stored, by: head, request) {
@@ -245,7 +246,7 @@ extension CacheRules {
 
     /// What the answer to HEAD does to the stored response that GET would have selected.
     ///
-    /// - Source: RFC 9111 §4.3.5.
+    /// - Source: RFC 9111 §4.3.5; §4.3.4 of a 304, which is to the caller's own condition.
     package func updatedByHead(
         _ request: CacheRequest, stored: StoredResponse, _ head: ResponseHead, requestTime: WallTime,
         responseTime: WallTime
@@ -254,12 +255,22 @@ extension CacheRules {
         switch head.status {
         case 200:
             guard isDescribed(stored, by: head, responseTime) else { return .remove }
-            guard !isForCallerAlone(stored, head, request, responseTime) else { return .keep }
-            return updated(stored, request, head, (requestTime, responseTime)).map(HeadUpdate.freshened) ?? .keep
+        case 304:
+            // As of GET: it tells something only where what is stored is among what the condition names.
+            guard StatusRules.isSuccess(stored.facts.status), isListed(stored, by: request),
+                isSelected(stored, by: head, request, responseTime)
+            else { return .keep }
         // Not of the standard's words, but the origin says that it is gone.
         case 404, 410: return .remove
         default: return .keep
         }
+        guard !isForCallerAlone(stored, head, request, responseTime) else { return .keep }
+        return updated(stored, request, head, (requestTime, responseTime)).map(HeadUpdate.freshened) ?? .keep
+    }
+
+    /// Whether `If-None-Match` of a request lists the tag of a stored response.
+    private func isListed(_ stored: StoredResponse, by request: CacheRequest) -> Bool {
+        stored.head.fields.withTag { EntityTag.isListed($0, in: request.fields) }
     }
 
     /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response.

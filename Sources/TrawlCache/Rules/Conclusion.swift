@@ -14,6 +14,7 @@ package enum Conclusion: Sendable, Hashable {
     /// The answer fits nothing stored: send the request again without our fields (RFC 9111 §4.3.4), and remove the
     /// stored response.
     case repeatPlain
-    /// A response of its own: decide with `storing`, hand it on. A stored one that it replaces is obsolete.
+    /// A response of its own: decide with `storing`, or with `updatedByHead`, and hand it on. A stored one that it
+    /// replaces is obsolete.
     case replace
 }
