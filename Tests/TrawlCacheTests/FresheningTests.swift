@@ -377,6 +377,34 @@ struct FresheningTests {
         #expect(fresh.head.status == 200 && fresh.facts.body == response.facts.body)
     }
 
+    @Test(
+        "what is stored is looked for by HEAD also where it may not answer, unless nothing may change it",
+        arguments: [
+            (.head, [.doNotRead], [], true), (.get, [.doNotRead], [], false), (.put, [.doNotRead], [], false),
+            (.head, [.doNotRead, .doNotWrite], [], false),
+            (.head, [.doNotRead], [("Cache-Control", "no-store")], false),
+            (.head, [.doNotRead], [("If-Match", "\"v1\"")], false),
+            (.head, [.doNotRead], [("Host", "b.example")], false),
+            (.head, [.doNotWrite], [], true), (.head, [], [], true), (.get, [], [], true),
+        ] as [(Method, CachePolicy.Options, [(String, String)], Bool)])
+    func headOfReload(method: Method, options: CachePolicy.Options, lines: [(String, String)], isSought: Bool) throws {
+        let asked = request(lines, method: method, policy: CachePolicy(options))
+        #expect(asked.concernsStored == isSought)
+        let response = try #require(stored(base))
+        let isChosen = response.encoded().withUnsafeBytes { bytes in
+            (try? StoredView(bytes)).map { rules.prefers($0, over: nil, for: asked) } ?? false
+        }
+        #expect(isChosen == isSought)
+        guard options.contains(.doNotRead) else { return }
+        // Whatever is found does not answer, and not for a failure either.
+        guard case .send(let sending) = lookUp(asked, response, at: noon) else {
+            Issue.record("nothing was sent")
+            return
+        }
+        #expect(sending.purpose == .forward(.policy) && sending.fields.isEmpty && !sending.mayFallBack)
+        #expect(rules.fallback(asked, response, after: .unreachable, at: noon) == nil)
+    }
+
     private func head(_ lines: [(String, String)], status: UInt16) -> ResponseHead {
         TrawlCacheTests.head(lines, status: status)
     }

@@ -10,7 +10,8 @@ public struct CachePolicy: OptionSet, Sendable, Hashable, Codable {
     /// The policy of these bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// What is stored is not looked at, and no condition is added to the request. The response may be stored.
+    /// What is stored does not answer, and no condition is added to the request. The response may be stored; what is
+    /// answered to HEAD updates or removes what is stored (RFC 9111 §4.3.5).
     public static let doNotRead = CachePolicy(rawValue: 1)
     /// Nothing is stored, and nothing that is stored is changed.
     public static let doNotWrite = CachePolicy(rawValue: 2)

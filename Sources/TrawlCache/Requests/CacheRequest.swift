@@ -121,8 +121,14 @@ package final class CacheRequest: Sendable {
 
     /// Whether a stored response could be looked for at all: GET or HEAD without a body, by http or https, and without
     /// conditions that only the origin can judge.
-    package var mayBeAnsweredFromStore: Bool {
+    package var mayBeAnsweredFromStore: Bool { selects && !policy.options.contains(.doNotRead) }
+
+    /// Whether a stored response is looked for though it may not answer: what the server says to HEAD may change it (RFC 9111
+    /// §4.3.5).
+    package var concernsStored: Bool { mayBeAnsweredFromStore || isHead && selects && mayWrite }
+
+    /// Whether it is one of those that select a stored response.
+    private var selects: Bool {
         (isGet || isHead) && traits.isDisjoint(with: [.body, .otherScheme, .otherHost, .precondition])
-            && !policy.options.contains(.doNotRead)
     }
 }

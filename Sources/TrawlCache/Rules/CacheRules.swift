@@ -37,7 +37,7 @@ package struct CacheRules: Sendable {
             let isBestOwn = best.facts.ownCredentials == request.credentials
             guard isOwn == isBestOwn ? isNearer(view, than: best, to: request) : isOwn else { return false }
         }
-        guard request.mayBeAnsweredFromStore, view.hasKey(request.key), view.isSelected(by: request, tag: tag)
+        guard request.concernsStored, view.hasKey(request.key), view.isSelected(by: request, tag: tag)
         else { return false }
         // A part of what is coded is not decoded for anybody (RFC 9110 §14.4).
         let decodes = request.decodesContent && !request.traits.contains(.range)

@@ -42,11 +42,13 @@ package final class ResponseStore: Sendable {
     ///
     /// - Parameters:
     ///   - bodies: Whether the body of a hit is wanted: up to so many bytes, and none above.
-    ///   - candidates: Whether the response that a request asks about is wanted.
+    ///   - candidates: Whether the response that a request asks about is wanted, or that the answer to HEAD is about.
     package func lookup(
         _ request: CacheRequest, at now: WallTime, bodies limit: UInt64 = .max, candidates wantsCandidate: Bool = false
     ) -> StoredLookup {
-        guard request.mayBeAnsweredFromStore else { return Self.settle(rules.lookup(request, stored: nil, at: now)) }
+        guard wantsCandidate ? request.concernsStored : request.mayBeAnsweredFromStore else {
+            return Self.settle(rules.lookup(request, stored: nil, at: now))
+        }
         let key = request.key
         let found = cache.read(CacheDigest(of: key)) { candidates in
             choose(among: candidates, request, now, limit, wantsCandidate)

@@ -78,7 +78,7 @@ struct ProgramCacheExchange {
     }
 
     func run() async throws(FetchError) -> Hop {
-        let entries = request.mayBeAnsweredFromStore ? await cache.entries(for: request.key.text) : []
+        let entries = request.concernsStored ? await cache.entries(for: request.key.text) : []
         let (decision, chosen) = choose(among: entries)
         switch decision {
         case .unsatisfiable: return .nothing
