@@ -23,7 +23,7 @@ struct InterimHeads: Sendable {
     init() {}
 
     /// As the answer has them.
-    var heads: [Response.ResponseHead] { Self.kept(entries).map(\.head) }
+    var heads: [Response.ResponseHead] { entries.isEmpty ? [] : Self.kept(entries).map(\.head) }
 
     /// Takes one of a lease that is no older than those before.
     ///

@@ -61,7 +61,7 @@ extension Transfer {
             return
         }
         // ASI-RTY-01: a server that is about to take a body has more to do before it answers anything.
-        if uploaded == 0, head == nil, hasUnsentBody { limit += limit / 2 }
+        if uploaded == 0, head == nil, requestBodyLength > 0 { limit += limit / 2 }
         guard now - lastActivity >= limit else { return }
         failure = HopFailure(.inactive, detail: "no byte for \(Duration.nanoseconds(limit))")
         conclude(CURLE_OPERATION_TIMEDOUT)

@@ -16,7 +16,8 @@ extension Transfer {
         metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
         metrics.ended = time(CURLINFO_TOTAL_TIME_T)
         metrics.reusedConnection = isReused
-        metrics.repeatedRequest = isRepeated || isRepeatedByLibcurl
+        // Where another lease is to do that, it has not happened here.
+        metrics.repeatedRequest = (isRepeated || isRepeatedByLibcurl) && !wantsOtherLease
         metrics.bytesReceived = bytesBeforeBody + receivedBytes
         metrics.bodyBytes = bodyBytes
         var requestSize = 0

@@ -56,7 +56,8 @@ extension Transfer {
     /// says what is to be.
     var asksByItself: Bool { requestBodyLength > 1 << 20 && !goesUnasked && !lease.fields.contains("Expect") }
 
-    private var requestBodyLength: UInt64 {
+    /// How many bytes the request's body has; 0 without one.
+    var requestBodyLength: UInt64 {
         switch lease.body {
         case .none: 0
         case .inline(let bytes): UInt64(bytes.count)

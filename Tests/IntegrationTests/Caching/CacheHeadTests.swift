@@ -27,44 +27,25 @@ struct CacheHeadTests {
             200, "one", [("ETag", tag), ("Cache-Control", "max-age=60"), ("X-Number", "\(request.number)")])
     }
 
-    private static let reloads: [(policy: CachePolicy, isSame: Bool, next: String)] = [
-        (.doNotRead, true, "cache 2"), (.doNotRead, false, "network 3"), ([.doNotRead, .doNotWrite], false, "cache 1"),
-    ]
-
-    @Test("where nothing stored answers, the server's word to HEAD counts for it, unless nothing is to be written")
-    func reloaded() async throws {
-        for (policy, isSame, outcome) in Self.reloads {
-            try await withScene {
-                Self.numbered($0, isSame: isSame)
-            } _: { scene, coordinator in
-                let url = scene.origin.url("/page")
-                _ = try await coordinator.get(url)
-                var asked = Request(.head, url)
-                asked.cachePolicy = policy
-                let head = try await coordinator.send(asked)
-                #expect(summary(head) == "network 200 ")
-                let next = try await coordinator.get(url)
-                #expect("\(next.source.rawValue) \(next.fields["X-Number"] ?? "")" == outcome)
-            }
-        }
-    }
-
-    @Test("so it does for a cache of the program's own")
-    func reloadedOfProgram() async throws {
-        for (policy, isSame, outcome) in Self.reloads {
-            let cache = MemoryCache()
-            try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) {
-                Self.numbered($0, isSame: isSame)
-            } _: { scene, coordinator in
-                let url = scene.origin.url("/page")
-                _ = try await coordinator.get(url)
-                var asked = Request(.head, url)
-                asked.cachePolicy = policy
-                let head = try await coordinator.send(asked)
-                #expect(summary(head) == "network 200 ")
-                let next = try await coordinator.get(url)
-                #expect("\(next.source.rawValue) \(next.fields["X-Number"] ?? "")" == outcome)
-            }
+    @Test(
+        "where nothing stored answers, the server's word to HEAD counts for it, unless nothing is to be written",
+        arguments: [
+            (.doNotRead, true, "cache 2"), (.doNotRead, false, "network 3"),
+            ([.doNotRead, .doNotWrite], false, "cache 1"),
+        ] as [(CachePolicy, Bool, String)], [true, false])
+    func reloaded(terms: (policy: CachePolicy, isSame: Bool, next: String), isProgramsOwn: Bool) async throws {
+        let cache = isProgramsOwn ? MemoryCache() : nil
+        try await withScene(isProgramsOwn ? .inProcess : .workers, adjust: { $0.downloadCache = cache }) {
+            Self.numbered($0, isSame: terms.isSame)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            var asked = Request(.head, url)
+            asked.cachePolicy = terms.policy
+            let head = try await coordinator.send(asked)
+            #expect(summary(head) == "network 200 ")
+            let next = try await coordinator.get(url)
+            #expect("\(next.source.rawValue) \(next.fields["X-Number"] ?? "")" == terms.next)
         }
     }
 }
