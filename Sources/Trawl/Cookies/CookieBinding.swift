@@ -23,6 +23,8 @@ final class CookieBinding: Sendable {
     private let source: Source
     private let conditions: CookieConditions
     private let proxies: ProxyRules
+    /// Whether they lead through none: asked for every hop.
+    private let isDirect: Bool
     private let fields = CookieFieldMemo()
     /// When the store had no cookie at all, by its count of changes, and until when that may be gone by.
     private let knownEmpty = Guarded((changes: UInt64.max, until: MonotonicInstant(nanoseconds: 0)))
@@ -49,6 +51,7 @@ final class CookieBinding: Sendable {
         manual = cookies.manual.compactMap { try? ManualCookie($0.name, $0.value) }
         repeatsManual = cookies.repeatsManual
         self.proxies = proxies ?? configuration.proxies
+        isDirect = self.proxies.isDirect
         let hasStore = configuration.state.directory != nil
         switch cookies.jar {
         case .none: source = .none
@@ -253,9 +256,9 @@ final class CookieBinding: Sendable {
     /// Whether the connection to a loopback address is one: there is no proxy, as the worker sees it that has the lease.
     /// Until it is known what a script says, that is taken for a proxy.
     func trustsLoopback(_ target: TargetURI, by way: HopWay?) -> Bool {
-        if proxies.isDirect { return true }
+        if isDirect { return true }
         guard CookieTarget.isLoopback(target.origin.host) else { return false }
-        return way.map { $0.proxy == nil } ?? (proxies.choice(for: target.origin) == .direct)
+        return way.map { $0.isDirect } ?? (proxies.choice(for: target.origin) == .direct)
     }
 }
 

@@ -73,7 +73,7 @@ extension RunningFetch {
     fileprivate var nameToResolve: UnknownNames.Name? {
         let transport = engine.terms.profile
         // Those have addresses of their own for some names.
-        guard engine.way?.proxy == nil, transport.resolve.isEmpty, transport.connectTo.isEmpty else { return nil }
+        guard goesDirectly, transport.resolve.isEmpty, transport.connectTo.isEmpty else { return nil }
         return UnknownNames.Name(host: engine.target.host, family: transport.addressFamily.rawValue)
     }
 }

@@ -88,8 +88,8 @@ extension Supervisor {
 
     /// The number of the host that a fetch's next hop goes to, in use once more.
     mutating func retainHost(of fetch: RunningFetch) -> OriginKey {
-        let isDirect = fetch.engine.way?.proxy == nil
-        return hosts.retain(hostKey(of: fetch.engine.target.origin, fetch.engine.terms, isDirect: isDirect))
+        let origin = fetch.engine.target.origin
+        return hosts.retain(hostKey(of: origin, fetch.engine.terms, isDirect: fetch.goesDirectly))
     }
 
     /// Takes down at which address a hop found its host.
@@ -99,7 +99,7 @@ extension Supervisor {
     }
 
     private func countsByAddress(_ fetch: RunningFetch) -> Bool {
-        configuration.politeness.key == .address && fetch.engine.way?.proxy == nil
+        configuration.politeness.key == .address && fetch.goesDirectly
     }
 }
 

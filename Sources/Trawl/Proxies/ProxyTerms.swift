@@ -55,6 +55,9 @@ struct HopWay {
         self.isByScript = isByScript
     }
 
+    /// Whether it is none that is tried.
+    var isDirect: Bool { if case .none = choices[index] { true } else { false } }
+
     /// The proxy that is tried, with what it is told about us; nil is none.
     var proxy: TrawlSession.Proxy? {
         guard let proxy = choices[index] else { return nil }

@@ -23,7 +23,7 @@ extension Supervisor {
     /// - Parameter refused: Whether there is an answer of the proxy's: what that refuses is not tried past it.
     mutating func goesAnotherWay(_ fetch: RunningFetch, after failure: HopFailure, refused: Bool) -> Bool {
         let isUnmet = failure.kind == .proxy ? failure.isUnmet : failure.kind == .connectTimedOut && !refused
-        guard isUnmet, !failure.requestSent, fetch.engine.way?.proxy != nil, fetch.engine.way?.advance() == true
+        guard isUnmet, !failure.requestSent, !fetch.goesDirectly, fetch.engine.way?.advance() == true
         else { return false }
         enqueue(fetch, front: true)
         return true

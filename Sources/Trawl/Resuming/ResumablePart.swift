@@ -27,7 +27,7 @@ final class ResumablePart {
 
     /// That of a new fetch; nil when its body need not be gone on with by another one.
     static func beginning(_ plan: borrowing FetchPlan) -> ResumablePart? {
-        guard plan.fileOptions.isResumable, case .opened = plan.sink else { return nil }
+        guard case .opened = plan.sink, plan.fileOptions.isResumable else { return nil }
         let part = ResumablePart(outlivesFetch: true)
         if let data = plan.fileOptions.resumeData {
             part.resumption = Resumption(validator: data.validator, total: data.length)

@@ -91,7 +91,7 @@ extension Supervisor {
         let origin = planner.secures(target) ? TransportSecurity.upgrade(target.origin) : target.origin
         let terms = fetch.plan.terms
         // How the last hop went there is known; of others the rules say it.
-        let isDirect = origin == here.origin ? fetch.engine.way?.proxy == nil : terms.isDirect(to: origin)
+        let isDirect = origin == here.origin ? fetch.goesDirectly : terms.isDirect(to: origin)
         return hosts.retain(hostKey(of: origin, terms, isDirect: isDirect))
     }
 

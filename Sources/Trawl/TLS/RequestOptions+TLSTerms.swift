@@ -47,7 +47,7 @@ extension RequestOptions.TLS {
 
     /// Which of ``identities`` is for a target.
     func identityKey(for target: TargetURI) -> String? {
-        guard !identities.isEmpty, target.scheme == "https" else { return nil }
+        guard !identities.isEmpty, target.isHTTPS else { return nil }
         let host = target.host
         let full = "\(host):\(target.origin.port)"
         return identities[full] != nil ? full : identities[host] != nil ? host : nil

@@ -9,7 +9,7 @@ extension Supervisor {
     ///
     /// - Returns: False when the hop waits for the answer.
     mutating func hasIdentity(_ fetch: RunningFetch, front: Bool) -> Bool {
-        guard fetch.engine.terms.asksForIdentity, fetch.engine.target.scheme == "https" else { return true }
+        guard fetch.engine.terms.asksForIdentity, fetch.engine.target.isHTTPS else { return true }
         let origin = fetch.engine.target.origin
         if let chosen = programQuestions.chosen(for: origin) {
             if let chosen { fetch.engine.terms = planner.identified(fetch.engine.terms, by: chosen) }

@@ -32,7 +32,7 @@ extension CacheRules {
     /// - Parameter fields: Those of the answer.
     /// - Source: W3C Clear Site Data §3, §4: a list of quoted strings; W3C Secure Contexts §3.1: `https` and loopback.
     package func clearsStoredResponses(_ request: CacheRequest, isLocal: Bool, _ fields: FieldLines) -> Bool {
-        guard request.target.scheme == "https" || isLocal, !request.traits.contains(.otherHost),
+        guard request.target.isHTTPS || isLocal, !request.traits.contains(.otherHost),
             fields.contains("Clear-Site-Data")
         else { return false }
         var found = false

@@ -96,8 +96,8 @@ extension BatchJob {
     mutating func end(_ fetch: FetchInFlight, _ result: Result<Response, FetchError>) {
         var failure: Failure?
         var file: String?
-        // What the record tells.
-        var outcome = result
+        // What the record tells in place of the response.
+        var fault: FetchError?
         switch result {
         case .success(let response):
             let isGivenUp = isGivenUp(response)
@@ -117,7 +117,7 @@ extension BatchJob {
                 }
                 failure = Failure(message: message, curlCode: ExitStatus.Curl.writeError)
                 // As where a worker could not give the file its name.
-                outcome = .failure(FetchError(.file, message, cause: .system(error.errno)))
+                fault = FetchError(.file, message, cause: .system(error.errno))
             }
             if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
             tally.bytes = tally.bytes.addingClamping(response.receivedLength)
@@ -140,7 +140,7 @@ extension BatchJob {
         ResultRecord(
             fetch: fetch, file: file, isSuccess: failure == nil, time: time,
             elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
-        ).write(outcome, to: &outputs.records)
+        ).write(fault.map { .failure($0) } ?? result, to: &outputs.records)
     }
 
     /// Prints what `-w` asks for, at the end of this turn.

@@ -8,17 +8,13 @@ package import TrawlHTTP
 /// follows the origins in use, not those ever seen.
 package struct OriginTable: Sendable {
     private struct Entry: Sendable {
-        var origin: Origin?
+        /// Whether the number is an origin's, and whose. (An optional would be copied each time it is asked for.)
+        var isTaken = false
+        var origin = Origin(scheme: "", host: "", port: 0)
         var uses: UInt32 = 0
         /// Links of the list of numbers out of use, oldest first.
         var older: UInt32 = OriginTable.none
         var newer: UInt32 = OriginTable.none
-
-        /// Asked for each hop: by parts, since comparing optionals copies both.
-        func isOf(_ other: Origin) -> Bool {
-            guard let origin else { return false }
-            return origin.port == other.port && origin.host == other.host && origin.scheme == other.scheme
-        }
     }
 
     private static let none = UInt32.max
@@ -61,7 +57,7 @@ package struct OriginTable: Sendable {
     package mutating func retain(_ origin: Origin) -> UInt32 {
         let place = Self.place(of: origin)
         let known = recent[place]
-        if known < entries.count, entries[Int(known)].isOf(origin) {
+        if known < entries.count, entries[Int(known)].isTaken, entries[Int(known)].origin == origin {
             retain(known)
             return known
         }
@@ -82,14 +78,14 @@ package struct OriginTable: Sendable {
             number = UInt32(truncatingIfNeeded: entries.count)
             entries.append(Entry())
         }
-        entries[Int(number)] = Entry(origin: origin, uses: 1)
+        entries[Int(number)] = Entry(isTaken: true, origin: origin, uses: 1)
         numbers[origin] = number
         return number
     }
 
     /// A number that has an origin, in use once more.
     package mutating func retain(_ number: UInt32) {
-        precondition(entries[Int(number)].origin != nil, "the number has no origin")
+        precondition(entries[Int(number)].isTaken, "the number has no origin")
         if entries[Int(number)].uses == 0 { removeIdle(number) }
         entries[Int(number)].uses += 1
     }
@@ -117,14 +113,14 @@ package struct OriginTable: Sendable {
     }
 
     private mutating func giveUp(_ number: UInt32) {
-        if let origin = entries[Int(number)].origin { numbers[origin] = nil }
-        entries[Int(number)].origin = nil
+        numbers[entries[Int(number)].origin] = nil
+        entries[Int(number)] = Entry()
         free.append(number)
     }
 
     /// The origin that has this number; `nil` when it has been given up.
     package subscript(number: UInt32) -> Origin? {
-        number < entries.count ? entries[Int(number)].origin : nil
+        number < entries.count && entries[Int(number)].isTaken ? entries[Int(number)].origin : nil
     }
 
     private mutating func appendIdle(_ number: UInt32) {

@@ -20,8 +20,12 @@ package struct TargetURI: Sendable, Hashable {
     /// A fetch's target is copied from hand to hand: one reference, and not six.
     private final class Shared: Sendable {
         let parts: Parts
+        let isHTTPS: Bool
 
-        init(_ parts: Parts) { self.parts = parts }
+        init(_ parts: Parts) {
+            self.parts = parts
+            isHTTPS = parts.origin.scheme == "https"
+        }
     }
 
     private var shared: Shared
@@ -35,6 +39,8 @@ package struct TargetURI: Sendable, Hashable {
     package var origin: Origin { shared.parts.origin }
     /// The origin's scheme, without a copy of the rest.
     package var scheme: String { shared.parts.origin.scheme }
+    /// Whether the scheme is `https`: asked many times on the way of every fetch.
+    package var isHTTPS: Bool { shared.isHTTPS }
     /// The origin's host, without a copy of the rest.
     package var host: String { shared.parts.origin.host }
     /// The URI as it is requested: without user information and fragment.
@@ -117,7 +123,7 @@ package struct TargetURI: Sendable, Hashable {
             guard start <= Int(pathStart), Int(pathStart) <= text.count else { return false }
             let authority = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: text[start..<Int(pathStart)]))
             if FieldSyntax.equalIgnoringCase(value, authority) { return true }
-            let port: StaticString = origin.scheme == "https" ? ":443" : ":80"
+            let port: StaticString = isHTTPS ? ":443" : ":80"
             let length = value.count - port.utf8CodeUnitCount
             guard origin.explicitPort == nil, length == authority.count else { return false }
             let (host, rest) = (UnsafeRawBufferPointer(rebasing: value[..<length]), value[length...])

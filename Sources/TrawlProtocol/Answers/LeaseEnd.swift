@@ -26,12 +26,15 @@ package struct LeaseEnd: Sendable, Hashable {
         return false
     }
 
+    /// Whether the head is in it. (Compared with nil, it would be copied.)
+    package var hasHead: Bool { if case .some = head { true } else { false } }
+
     func write(to writer: inout WireWriter) {
         writer.write(lease)
         outcome.write(to: &writer)
         // The reader refuses it, and with it all leases of the worker.
         assert(head?.isInterim != true, "an interim head at the end of a lease")
-        writer.write(head != nil)
+        writer.write(hasHead)
         if let head { writer.write(head) }
         writer.write(trailers)
         writer.write(decoded)

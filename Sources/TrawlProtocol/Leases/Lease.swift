@@ -47,37 +47,6 @@ package struct Lease: Sendable, Hashable {
     /// descriptor comes last.
     package var part: UInt64
 
-    /// A lease in all its parts. Made in one go: what is changed after it was made is copied.
-    @inlinable
-    package init(
-        id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, originLength: UInt16,
-        fields: FieldLines, body: RequestBody, sink: BodySink, heads: HeadDelivery, timeout: UInt64,
-        options: LeaseOptions, cache: CacheAccess, limits: LimitNumbers, proxy: ProxyRoute?, asksNobody: Bool,
-        trusted: DecidedCertificate, login: ConnectionLogin?, identity: [UInt8], counted: CountedOrigin?, part: UInt64
-    ) {
-        self.id = id
-        self.profile = profile
-        self.progressIndex = progressIndex
-        self.method = method
-        self.url = url
-        self.originLength = originLength
-        self.fields = fields
-        self.body = body
-        self.sink = sink
-        self.heads = heads
-        self.timeout = timeout
-        self.options = options
-        self.cache = cache
-        self.limits = limits
-        self.proxy = proxy
-        self.asksNobody = asksNobody
-        self.trusted = trusted
-        self.login = login
-        self.identity = identity
-        self.counted = counted
-        self.part = part
-    }
-
     /// How many descriptors travel with the frame: the request body's first, then the sink's, then the part's.
     package var descriptorCount: Int {
         var count = 0
@@ -173,6 +142,21 @@ package struct Lease: Sendable, Hashable {
 }
 
 extension Lease {
+    /// A lease in all its parts. (Not an initializer: that would copy it once more, as would changing it later.)
+    package static func granting(
+        id: UInt64, profile: UInt32, progressIndex: UInt16, method: consuming Method, url: consuming String,
+        originLength: UInt16, fields: consuming FieldLines, body: consuming RequestBody, sink: consuming BodySink,
+        heads: HeadDelivery, timeout: UInt64, options: LeaseOptions, cache: CacheAccess, limits: LimitNumbers,
+        proxy: consuming ProxyRoute?, asksNobody: Bool, trusted: consuming DecidedCertificate,
+        login: consuming ConnectionLogin?, identity: consuming [UInt8], counted: consuming CountedOrigin?, part: UInt64
+    ) -> Lease {
+        Lease(
+            id: id, profile: profile, progressIndex: progressIndex, method: method, url: url,
+            originLength: originLength, fields: fields, body: body, sink: sink, heads: heads, timeout: timeout,
+            options: options, cache: cache, limits: limits, proxy: proxy, asksNobody: asksNobody, trusted: trusted,
+            login: login, identity: identity, counted: counted, part: part)
+    }
+
     /// A lease of a request without a body, kept in memory.
     ///
     /// - Parameter originLength: How many bytes of the URL name its origin; nil is those before its third slash.

@@ -17,7 +17,7 @@ package struct CachePartition: Sendable {
 
     /// What stands for it: equal choices have equal bytes, and that of the system has none.
     package func bytes(for target: TargetURI) -> [UInt8] {
-        if target.scheme == "https" { return trust }
+        if target.isHTTPS { return trust }
         return routes?.place(of: target.origin).map { Array($0.lowercased().utf8) } ?? []
     }
 }

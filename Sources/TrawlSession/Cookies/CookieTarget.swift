@@ -32,7 +32,7 @@ package struct CookieTarget {
         _ uri: TargetURI, trustsLoopback: Bool = true, _ body: (CookieTarget) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var host = uri.host
-        let isTLS = uri.scheme == "https"
+        let isTLS = uri.isHTTPS
         let outcome: Swift.Result<Result, Failure> = host.withUTF8 { host in
             uri.withPathAndQuery { path, _ in
                 let host = UnsafeRawBufferPointer(host)

@@ -61,7 +61,7 @@ package enum TransportSecurity {
     package static func change(
         by fields: FieldLines, from target: TargetURI, isVerified: Bool, at now: WallTime
     ) -> Change? {
-        guard isVerified, target.scheme == "https", let name = name(of: target.host),
+        guard isVerified, target.isHTTPS, let name = name(of: target.host),
             let policy = TransportSecurityPolicy(fields)
         else { return nil }
         // RFC 6797 §6.1.1: zero ends it.

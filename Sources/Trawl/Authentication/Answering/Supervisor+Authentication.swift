@@ -25,7 +25,7 @@ extension Supervisor {
             let isKnown = terms.authentication.readsSession && !credentials.isEmpty(.server)
             guard isOwn || isKnown else { return nil }
         }
-        guard fetch.engine.saysWho else { return nil }
+        guard fetch.saysWho else { return nil }
         return begin(.server, fetch).map {
             FetchError(.authentication, $0.explanation, url: fetch.engine.target.text)
         }

@@ -7,7 +7,7 @@ extension Supervisor {
     func answersChallenges(_ side: AuthenticationSide, _ fetch: RunningFetch) -> Bool {
         guard fetch.engine.authentication?.deliversNext != side else { return false }
         switch side {
-        case .server: return fetch.plan.terms.authentication.isOn && fetch.engine.saysWho
+        case .server: return fetch.plan.terms.authentication.isOn && fetch.saysWho
         case .proxy: return answersProxy(fetch)
         }
     }

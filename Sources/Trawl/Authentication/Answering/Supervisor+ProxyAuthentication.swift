@@ -25,7 +25,7 @@ extension Supervisor {
     /// Whether a hop's HTTP proxy is asked for a tunnel, so that all that comes after its answer is the server's.
     func isTunnelled(_ fetch: RunningFetch) -> Bool {
         guard let way = fetch.engine.way, way.proxy?.kind.speaksHTTP == true else { return false }
-        return way.terms.tunnelsAll || fetch.engine.target.scheme == "https" || route(of: fetch) != nil
+        return way.terms.tunnelsAll || fetch.engine.target.isHTTPS || route(of: fetch) != nil
     }
 
     /// Whether the head of a hop's response is what its proxy says itself: a 407 that did not come out of a tunnel. All else

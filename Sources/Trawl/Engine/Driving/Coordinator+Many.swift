@@ -30,12 +30,12 @@ extension Coordinator {
     ///   - answers: Where the answer goes; nil is the driver that is running.
     ///   - notes: Is told what the answer does not have; nil for nobody. The answer's head may come with that alone.
     package func prepare(
-        _ target: TargetURI, _ template: RequestTemplate, into destination: ManyDestination, tag: UInt64,
+        _ target: TargetURI, _ template: RequestTemplate, into destination: consuming ManyDestination, tag: UInt64,
         answers: AnswerQueue? = nil, notes: (any FetchEventSink)? = nil
     ) -> PreparedFetch {
         let sink: FetchPlan.Target
         var path: String?
-        switch destination {
+        switch consume destination {
         case .memory: sink = .memory
         case .discard: sink = .discard
         case .file(let relative, let collision):

@@ -63,6 +63,13 @@ final class RunningFetch: @unchecked Sendable {
     /// The body that goes with the next hop.
     var body: FetchPlan.Body { engine.sendsBody ? engine.otherBody ?? plan.body : .none }
 
+    /// Whether we say who the hop is made as, and answer who asks. Not with TRACE, which is sent back by whoever gets it
+    /// (RFC 9110 §9.3.8). (Asked of the engine's part it would copy all of that.)
+    var saysWho: Bool { !engine.isByHand && engine.method != .trace }
+
+    /// Whether the next hop goes through no proxy, by what is settled of its way.
+    var goesDirectly: Bool { engine.way?.isDirect ?? true }
+
     /// Whether nobody waits for it.
     var isForNobody: Bool { if case .nobody = reply { true } else { false } }
 
@@ -82,7 +89,7 @@ final class RunningFetch: @unchecked Sendable {
     var attempts: Int { 1 + (engine.retries?.failed ?? 0) }
 
     /// Its result for who takes the answers of many.
-    func answer(tag: UInt64, _ result: Result<Response, FetchError>) -> FetchAnswer {
+    func answer(tag: UInt64, _ result: consuming Result<Response, FetchError>) -> FetchAnswer {
         FetchAnswer(tag: tag, result: result, attempts: attempts, mayHaveBeenSent: engine.attempts > 0)
     }
 
@@ -268,17 +275,15 @@ final class RunningFetch: @unchecked Sendable {
         /// When it came here, where somebody wants to know how long it takes.
         var begunAt: MonotonicInstant?
 
-        /// Whether we say who the hop is made as, and answer who asks. Not with TRACE, which is sent back by whoever
-        /// gets it (RFC 9110 §9.3.8).
-        var saysWho: Bool { !isByHand && method != .trace }
-
         /// The fields of the hop are others than before.
         mutating func noteWhetherByHand() { isByHand = Self.isByHand(fields) }
 
         private static func isByHand(_ fields: FieldLines) -> Bool { fields.contains("Authorization") }
 
         /// Before the first hop. (Made in one go, and not in an initializer: that would copy it once more.)
-        static func beginning(_ plan: borrowing FetchPlan, _ decisions: (any FetchDecisions)?) -> EngineState {
+        static func beginning(
+            _ plan: borrowing FetchPlan, _ decisions: consuming (any FetchDecisions)?
+        ) -> EngineState {
             let isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
             let sendsBody = if case .none = plan.body { false } else { true }
             let credit = if case .stream = plan.sink { UInt64(Supervisor.streamWindow) } else { UInt64(0) }

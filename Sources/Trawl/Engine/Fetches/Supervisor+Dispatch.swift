@@ -50,6 +50,11 @@ extension Supervisor {
         fetch.asksProgram ? fetch.engine.decisions ?? configuration.decisions : nil
     }
 
+    /// Whether somebody does.
+    func hasDecider(_ fetch: RunningFetch) -> Bool {
+        fetch.asksProgram && (fetch.engine.decisions != nil || configuration.decisions != nil)
+    }
+
     /// Who decides how a response to a fetch is stored; nil when nobody may be asked.
     func storingDecider(of fetch: RunningFetch) -> (any FetchDecisions)? {
         fetch.asksAboutStoring ? fetch.engine.decisions ?? configuration.decisions : nil

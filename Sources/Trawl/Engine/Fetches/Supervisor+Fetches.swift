@@ -126,15 +126,14 @@ extension Supervisor {
         cancelling[fetch.engine.key] = now.advanced(by: configuration.tolerance.cancelGrace)
     }
 
-    mutating func answer(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {
+    mutating func answer(_ fetch: RunningFetch, with result: consuming Result<Response, FetchError>) {
         fetch.engine.life.answered()
         release(fetch, .promote)
-        deliver(fetch, result)
+        deliver(fetch, consume result)
         forget(fetch)
     }
 
-    mutating func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
-        var result = result
+    mutating func deliver(_ fetch: RunningFetch, _ result: consuming Result<Response, FetchError>) {
         if case .failure(let error) = result { result = .failure(error.reporting(fetch.engine.metrics)) }
         keepPart(&result, fetch)
         lend(&result)

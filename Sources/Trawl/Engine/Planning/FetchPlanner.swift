@@ -179,7 +179,7 @@ final class FetchPlanner: Sendable {
 
     /// Whether other terms take the place of a hop's, by which the certificate of its host need not be right.
     func hardens(_ terms: FetchTerms, at target: TargetURI) -> Bool {
-        terms.isLenient && usesHSTS && target.scheme == "https" && secureHosts.isSecure(target.host)
+        terms.isLenient && usesHSTS && target.isHTTPS && secureHosts.isSecure(target.host)
     }
 
     /// The terms of a hop for whose origin a program chose a client certificate.
@@ -187,8 +187,9 @@ final class FetchPlanner: Sendable {
         form(terms.form(identifiedBy: identity), of: terms)
     }
 
-    private func form(_ form: FetchTerms.Form, of terms: FetchTerms) -> FetchTerms {
-        if form == terms.form { return terms }
+    /// - Parameter form: Nil is what the terms are.
+    private func form(_ form: FetchTerms.Form?, of terms: FetchTerms) -> FetchTerms {
+        guard let form, form != terms.form else { return terms }
         let base = terms.base
         guard let known = latestTerms.withLock({ latest in latest.first { $0.terms === base } }) else {
             return terms.remade(in: form)
@@ -205,7 +206,7 @@ final class FetchPlanner: Sendable {
 
     /// Whether another target takes the place of an `http` one, since its host takes secure transport only.
     func secures(_ target: TargetURI) -> Bool {
-        usesHSTS && target.scheme == "http" && !secureHosts.isEmpty && secureHosts.isSecure(target.host)
+        usesHSTS && !secureHosts.isEmpty && target.scheme == "http" && secureHosts.isSecure(target.host)
     }
 
     /// The target that takes the place of an `http` one whose host takes secure transport only, before anything else is
@@ -232,7 +233,7 @@ final class FetchPlanner: Sendable {
 
     /// Notes what a response's fields say about its host. It counts when its certificate was checked, all of it.
     func note(_ fields: FieldLines, from target: TargetURI, _ terms: FetchTerms) {
-        guard usesHSTS, target.scheme == "https", fields.contains("Strict-Transport-Security") else { return }
+        guard usesHSTS, target.isHTTPS, fields.contains("Strict-Transport-Security") else { return }
         let tls = terms.options.tls
         guard
             let change = TransportSecurity.change(
@@ -263,7 +264,7 @@ final class FetchPlanner: Sendable {
         if let refusal = Self.checkScheme(target, terms) {
             throw FetchError(.redirectRefused, refusal.detail, url: here.text)
         }
-        if here.scheme == "https", target.scheme == "http", !terms.options.redirects.allowsDowngrade {
+        if here.isHTTPS, target.scheme == "http", !terms.options.redirects.allowsDowngrade {
             throw FetchError(.redirectRefused, "the redirect leads from https to http", url: here.text)
         }
         return target

@@ -149,15 +149,16 @@ final class FetchTerms: Sendable {
     /// The terms as they were given.
     var base: FetchTerms { ownBase ?? self }
 
-    /// What of them holds for a fetch's first hop.
-    func formForFirstHop(to target: TargetURI) -> Form {
-        guard isBoundToHosts else { return form }
+    /// What of them holds for a fetch's first hop; nil when it is what they are.
+    func formForFirstHop(to target: TargetURI) -> Form? {
+        guard isBoundToHosts else { return nil }
         return Form(identity: base.options.tls.identityKey(for: target))
     }
 
-    /// What of them holds for the hop that a redirect leads to. What was left behind does not come back.
-    func formForNextHop(to target: TargetURI, from here: TargetURI) -> Form {
-        guard base.isBoundToHosts else { return form }
+    /// What of them holds for the hop that a redirect leads to; nil when it is what they are. What was left behind does
+    /// not come back.
+    func formForNextHop(to target: TargetURI, from here: TargetURI) -> Form? {
+        guard base.isBoundToHosts else { return nil }
         return Form(
             identity: base.options.tls.identityKey(for: target),
             hasLeftOrigin: form.hasLeftOrigin || target.origin != here.origin,

@@ -40,7 +40,7 @@ extension Supervisor {
             let trusted = decidedCertificate(for: fetch)
             let cache = cacheAccess(of: fetch, &fields)
             let options = leaseOptions(for: fetch, keepsConnection: keepsConnection)
-            let lease = Lease(
+            let lease = Lease.granting(
                 id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
                 method: fetch.engine.method, url: fetch.engine.target.text,
                 originLength: UInt16(clamping: fetch.engine.target.originLength), fields: fields, body: body,
@@ -176,7 +176,7 @@ extension Supervisor {
 
     /// Whether there is a question about the certificate of a hop's server, and nobody to ask.
     private func asksNobody(about fetch: RunningFetch) -> Bool {
-        fetch.engine.terms.options.tls.question != .never && decider(of: fetch) == nil
+        fetch.engine.terms.options.tls.question != .never && !hasDecider(fetch)
     }
 
     /// What the hop may do with the cache; without one its fields tell the caches on the way what they are to do.
@@ -222,7 +222,7 @@ extension Supervisor {
         options.set(.asksAboutChallenges, answersChallenges(fetch))
         options.set(.asksAboutFailures, mayTryAgain(fetch))
         options.set(.dropsRedirectBodies, mayFollow)
-        options.set(.asksAboutRedirects, mayFollow && decider(of: fetch) != nil)
+        options.set(.asksAboutRedirects, mayFollow && hasDecider(fetch))
         return options
     }
 }

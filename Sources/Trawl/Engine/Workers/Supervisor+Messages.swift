@@ -272,7 +272,7 @@ extension Supervisor {
     private func violation(in failure: HopFailure, _ fetch: RunningFetch) -> String? {
         if failure.certificates.isEmpty { return nil }
         // Shown by who stops before a request, where the coordinator has the last word about the server.
-        let isAsked = fetch.engine.terms.options.tls.question != .never && fetch.engine.target.scheme == "https"
+        let isAsked = fetch.engine.terms.options.tls.question != .never && fetch.engine.target.isHTTPS
         return isAsked ? nil : "certificates that nobody asked for"
     }
 
@@ -297,7 +297,7 @@ extension Supervisor {
             // A challenge of a proxy that is asked for a tunnel.
             if end.isProxyFailure, let head = end.head { _ = meet(head, fetch, isOfTunnel: true) }
             if answersChallenge(fetch) { return }
-            if goesAnotherWay(fetch, after: failure, refused: end.head != nil) { return }
+            if goesAnotherWay(fetch, after: failure, refused: end.hasHead) { return }
             noteName(failure, end.metrics, fetch)
             if waitsForNetwork(after: failure, end.metrics, fetch) { return }
             if triesAgain(after: failure, status: head?.status, fetch) { return }
@@ -305,9 +305,9 @@ extension Supervisor {
             if let head, !end.isProxyFailure { fetch.channel?.recordRefused(Response.ResponseHead(head)) }
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
         case .complete(let delivery):
-            guard let head else { preconditionFailure("an end without a head was accepted") }
+            guard let head = consume head else { preconditionFailure("an end without a head was accepted") }
             // Of one that came before its end it is known already.
-            if end.head != nil, fetch.engine.delivered == 0 {
+            if end.hasHead, fetch.engine.delivered == 0 {
                 let isStored = end.cache.source.isStoreAlone
                 if meet(head, fetch, isStored: isStored) == .deliver, !isStored { learn(head, fetch) }
             }
@@ -362,11 +362,10 @@ extension Supervisor {
     }
 
     mutating func response(
-        _ fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead, _ end: LeaseEnd, _ delivery: BodyDelivery,
+        _ fetch: RunningFetch, _ head: consuming TrawlHTTP.ResponseHead, _ end: LeaseEnd, _ delivery: BodyDelivery,
         _ body: CarriedBody
     ) -> Result<Response, FetchError> {
         let part = fetch.engine.resumable
-        var head = head
         var passed: UInt64 = 0
         // The caller knows nothing of a connection that was given up in between.
         if let part, part.hides(head), let first = part.head { (head, passed) = (first, part.passed) }
