@@ -449,7 +449,7 @@ package final class TransferLoop {
     func receiveBuffer(for profile: ResolvedProfile) -> Int {
         if profile.multiplexes { return 256 << 10 }
         if profile.profile.receiveBuffer > 0 { return min(max(Int(profile.profile.receiveBuffer), 1 << 10), 512 << 10) }
-        return min(max((8 << 20) / max(leases, 1), 16 << 10), 256 << 10)
+        return min(max((8 << 20) / max(leases, 1), 16 << 10), 512 << 10)
     }
 
     private func find(_ lease: UInt64) -> Transfer? {

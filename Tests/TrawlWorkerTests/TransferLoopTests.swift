@@ -43,8 +43,8 @@ struct TransferLoopTests {
             profile.version = version
             return loop.receiveBuffer(for: ResolvedProfile(profile))
         }
-        let usual = try [1, 32, 64, 512, 1024].map { try size($0) }
-        #expect(usual == [256 << 10, 256 << 10, 128 << 10, 16 << 10, 16 << 10])
+        let usual = try [1, 16, 32, 64, 512, 1024].map { try size($0) }
+        #expect(usual == [512 << 10, 512 << 10, 256 << 10, 128 << 10, 16 << 10, 16 << 10])
         let set = try [1, 4096, 1 << 30].map { try size(64, set: $0) }
         #expect(set == [1 << 10, 4096, 512 << 10])
         for version in [TransferProfile.Version.http2, .http2PriorKnowledge] {

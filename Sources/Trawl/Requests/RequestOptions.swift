@@ -223,7 +223,7 @@ extension RequestOptions {
         /// `Keep-Alive: timeout`, of an hour at most. Default 60 s; a fetch with a negative one fails with
         /// ``FetchError/Code/badRequest``.
         public var idleLifetime = Duration.seconds(60)
-        /// Bytes read from a connection at a time, 1 KiB to 512 KiB; nil, the default, is 16 to 256 KiB, the more the
+        /// Bytes read from a connection at a time, 1 KiB to 512 KiB; nil, the default, is 16 to 512 KiB, the more the
         /// fewer fetches a worker may have in flight. HTTP/2 and limits of bandwidth have lengths of their own.
         ///
         /// - Source: ASIHTTPRequest's buffer (ASI-RSP-02), `CURLOPT_BUFFERSIZE`.
