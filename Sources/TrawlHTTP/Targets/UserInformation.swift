@@ -83,6 +83,11 @@ package enum UserInformation {
         return !rest.contains(colon)
     }
 
+    /// Whether there is an `@`; without one there is no user information.
+    package static func holdsSign(_ text: String) -> Bool {
+        lend(text) { holdsSign(UnsafeRawBufferPointer($0)) }
+    }
+
     /// Whether there is an `@`, looked for in eight bytes at a time.
     private static func holdsSign(_ text: UnsafeRawBufferPointer) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101

@@ -6,10 +6,12 @@ import TrawlProtocol
 /// Lines that others overtake, as long as a batch sets lines aside.
 extension BatchJob {
     /// Whether another line is read in this turn: as long as workers have nothing to do, and no more than they can
-    /// take.
-    func mayOvertake(_ load: DriverLoad, _ turn: DriverTurn) -> Bool {
-        load.hasRoom && turn.start.count < 2 * plan.configuration.transfersInAll
-            && hasRoom(beside: LinesAside.mostMore) && aside?.mayRead(at: now) == true
+    /// take. (Mutating, and without operators whose right side waits: both would take a copy of the whole job along.)
+    mutating func mayOvertake(_ load: DriverLoad, _ turn: DriverTurn) -> Bool {
+        guard let aside, load.hasRoom, turn.start.count < 2 * plan.configuration.transfersInAll,
+            hasRoom(beside: LinesAside.mostMore)
+        else { return false }
+        return aside.mayRead(at: now)
     }
 
     /// Ends the reading of a turn, and says when it goes on.
