@@ -162,6 +162,7 @@ def w2(bench):
         rows = turns(bench.chosen([
             ("C floor", None, fetched(programs.floor(tabs))),
             ("C floor, 256 KiB", None, fetched(programs.floor("-b", "262144", tabs))),
+            ("C floor, 512 KiB", None, fetched(programs.floor("-b", "524288", tabs))),
             ("trawl get", None, fetched(programs.get("-o", target, url))),
             ("curl", "curl", fetched(programs.curl("-o", target, url))),
             ("wget", "wget", fetched(programs.wget("-O", target, url))),

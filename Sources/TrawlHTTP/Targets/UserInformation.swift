@@ -49,7 +49,7 @@ package enum UserInformation {
     /// Where the user information is, without the `@` behind it; nil when there is none.
     package static func place(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         // Lists are asked this for each of their lines, and hardly any has one.
-        guard holdsSign(UnsafeRawBufferPointer(text)) else { return nil }
+        guard holdsAtSign(UnsafeRawBufferPointer(text)) else { return nil }
         let authority = authority(in: text)
         let end = text[authority].lastIndex(of: UInt8(ascii: "@"))
         let host = text[(end.map { $0 + 1 } ?? authority.lowerBound)..<authority.upperBound]
@@ -84,12 +84,12 @@ package enum UserInformation {
     }
 
     /// Whether there is an `@`; without one there is no user information.
-    package static func holdsSign(_ text: String) -> Bool {
-        lend(text) { holdsSign(UnsafeRawBufferPointer($0)) }
+    package static func holdsAtSign(_ text: String) -> Bool {
+        lend(text) { holdsAtSign(UnsafeRawBufferPointer($0)) }
     }
 
     /// Whether there is an `@`, looked for in eight bytes at a time.
-    private static func holdsSign(_ text: UnsafeRawBufferPointer) -> Bool {
+    private static func holdsAtSign(_ text: UnsafeRawBufferPointer) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let signs = ones &* 0x40
         var index = 0

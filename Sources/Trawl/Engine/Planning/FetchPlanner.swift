@@ -187,7 +187,9 @@ final class FetchPlanner: Sendable {
         form(terms.form(identifiedBy: identity), of: terms)
     }
 
-    /// - Parameter form: Nil is what the terms are.
+    /// The terms in another form, made once for all fetches that need it.
+    ///
+    /// - Parameter form: Nil is the one they have.
     private func form(_ form: FetchTerms.Form?, of terms: FetchTerms) -> FetchTerms {
         guard let form, form != terms.form else { return terms }
         let base = terms.base

@@ -152,7 +152,7 @@ final class LinesAside {
         let fetch = line.fetch
         let aside = AsideLine(number: fetch.line, isAgain: fetch.isAgain, started: fetch.started, bytes: line.bytes)
         // What has more than a URL may have a body, fields or credentials.
-        let isSecret = fetch.request.own != nil || UserInformation.holdsSign(fetch.request.url)
+        let isSecret = fetch.request.own != nil || UserInformation.holdsAtSign(fetch.request.url)
         let last = shares.last(of: fetch.originNumber)
         guard let place = file.append(aside, after: last, isSecret: isSecret) else { return false }
         shares.setAside(fetch.originNumber, at: place)
